@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package fabric
+
+// The optional capabilities of an Endpoint. Each has a fallback below, built
+// from the nine methods of Endpoint. Whoever holds an endpoint looks a
+// capability up once, not at every operation.
+
+// NBIPutter puts without waiting for src.
+type NBIPutter interface {
+	// PutNBI is Put, except that src may be read until Quiet.
+	PutNBI(pe int, dst Addr, src []byte) error
+}
+
+// NBIGetter gets without waiting for the data.
+type NBIGetter interface {
+	// GetNBI is Get, except that dst may be written until Quiet.
+	GetNBI(pe int, dst []byte, src Addr) error
+}
+
+// NBIFetcher fetches without waiting for the value.
+type NBIFetcher interface {
+	// FetchAtomicNBI is FetchAtomic, except that the old value's low
+	// len(result) bytes are written to result, in the machine's byte order, by Quiet at
+	// the latest. len(result) is dt's size.
+	FetchAtomicNBI(pe int, op Op, dt Datatype, dst Addr, v, cmp uint64, result []byte) error
+}
+
+// SignalPutter fuses a put with an update of a signal word.
+type SignalPutter interface {
+	// PutSignal copies src to dst on PE pe and then updates the uint64 signal
+	// there by op ([OpWrite] or [OpSum]). The signal is never visible before
+	// the data. It returns once src may be reused.
+	PutSignal(pe int, dst Addr, src []byte, signal Addr, op Op, v uint64) error
+}
+
+// Strides describes a strided transfer: Blocks blocks of Block bytes each,
+// Dst bytes from block to block at the destination and Src at the source.
+type Strides struct {
+	Block, Blocks int
+	Dst, Src      int
+}
+
+// StridedPutter puts blocks with gaps between them.
+type StridedPutter interface {
+	// PutStrided copies s.Blocks blocks from src to dst. Completion is Put's.
+	PutStrided(pe int, dst Addr, src []byte, s Strides) error
+}
+
+// StridedGetter gets blocks with gaps between them.
+type StridedGetter interface {
+	// GetStrided copies s.Blocks blocks from src to dst. Completion is Get's.
+	GetStrided(pe int, dst []byte, src Addr, s Strides) error
+}
+
+// Extended is an Endpoint with every optional capability, each the endpoint's
+// own or the fallback. The zero value is not usable; see [Extend].
+type Extended struct {
+	Endpoint
+	nbiPut  NBIPutter
+	nbiGet  NBIGetter
+	nbiAtom NBIFetcher
+	signal  SignalPutter
+	sput    StridedPutter
+	sget    StridedGetter
+}
+
+// Extend looks up ep's optional capabilities.
+func Extend(ep Endpoint) *Extended {
+	f := fallback{ep}
+	x := &Extended{Endpoint: ep, nbiPut: f, nbiGet: f, nbiAtom: f, signal: f, sput: f, sget: f}
+	if c, ok := ep.(NBIPutter); ok {
+		x.nbiPut = c
+	}
+	if c, ok := ep.(NBIGetter); ok {
+		x.nbiGet = c
+	}
+	if c, ok := ep.(NBIFetcher); ok {
+		x.nbiAtom = c
+	}
+	if c, ok := ep.(SignalPutter); ok {
+		x.signal = c
+	}
+	if c, ok := ep.(StridedPutter); ok {
+		x.sput = c
+	}
+	if c, ok := ep.(StridedGetter); ok {
+		x.sget = c
+	}
+	return x
+}
+
+// PutNBI implements [NBIPutter].
+func (x *Extended) PutNBI(pe int, dst Addr, src []byte) error { return x.nbiPut.PutNBI(pe, dst, src) }
+
+// GetNBI implements [NBIGetter].
+func (x *Extended) GetNBI(pe int, dst []byte, src Addr) error { return x.nbiGet.GetNBI(pe, dst, src) }
+
+// FetchAtomicNBI implements [NBIFetcher].
+func (x *Extended) FetchAtomicNBI(pe int, op Op, dt Datatype, dst Addr, v, cmp uint64, result []byte) error {
+	return x.nbiAtom.FetchAtomicNBI(pe, op, dt, dst, v, cmp, result)
+}
+
+// PutSignal implements [SignalPutter].
+func (x *Extended) PutSignal(pe int, dst Addr, src []byte, signal Addr, op Op, v uint64) error {
+	return x.signal.PutSignal(pe, dst, src, signal, op, v)
+}
+
+// PutStrided implements [StridedPutter].
+func (x *Extended) PutStrided(pe int, dst Addr, src []byte, s Strides) error {
+	return x.sput.PutStrided(pe, dst, src, s)
+}
+
+// GetStrided implements [StridedGetter].
+func (x *Extended) GetStrided(pe int, dst []byte, src Addr, s Strides) error {
+	return x.sget.GetStrided(pe, dst, src, s)
+}
+
+// fallback builds the optional capabilities from the nine.
+type fallback struct{ ep Endpoint }
+
+// PutNBI is Put: a blocking put is a legal non-blocking one.
+func (f fallback) PutNBI(pe int, dst Addr, src []byte) error { return f.ep.Put(pe, dst, src) }
+
+// GetNBI is Get.
+func (f fallback) GetNBI(pe int, dst []byte, src Addr) error { return f.ep.Get(pe, dst, src) }
+
+// FetchAtomicNBI is FetchAtomic.
+func (f fallback) FetchAtomicNBI(pe int, op Op, dt Datatype, dst Addr, v, cmp uint64, result []byte) error {
+	old, err := f.ep.FetchAtomic(pe, op, dt, dst, v, cmp)
+	if err != nil {
+		return err
+	}
+	PutBits(result, old)
+	return nil
+}
+
+// PutSignal is Put, Fence, then the signal's update.
+func (f fallback) PutSignal(pe int, dst Addr, src []byte, signal Addr, op Op, v uint64) error {
+	if err := f.ep.Put(pe, dst, src); err != nil {
+		return err
+	}
+	if err := f.ep.Fence(); err != nil {
+		return err
+	}
+	return f.ep.Atomic(pe, op, Uint64, signal, v)
+}
+
+// PutStrided puts block by block.
+func (f fallback) PutStrided(pe int, dst Addr, src []byte, s Strides) error {
+	for i := range s.Blocks {
+		from := i * s.Src
+		if err := f.ep.Put(pe, dst+uintptr(i*s.Dst), src[from:from+s.Block]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// GetStrided gets block by block.
+func (f fallback) GetStrided(pe int, dst []byte, src Addr, s Strides) error {
+	for i := range s.Blocks {
+		to := i * s.Dst
+		if err := f.ep.Get(pe, dst[to:to+s.Block], src+uintptr(i*s.Src)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
