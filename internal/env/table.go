@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package env
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// The variables that goshmem reads.
+const (
+	SymmetricSize = "SHMEM_SYMMETRIC_SIZE"
+	Info          = "SHMEM_INFO"
+	Version       = "SHMEM_VERSION"
+	Debug         = "SHMEM_DEBUG"
+	Fabric        = "SHMEM_FABRIC"
+)
+
+// A Variable is a row of the table.
+type Variable struct {
+	Name     string
+	Fallback string // older name, read if Name is not set; "" if there is none
+	Default  string // value that holds if neither is set
+	Meaning  string // one line, lower case
+}
+
+// Variables returns the table, a fresh copy.
+func Variables() []Variable {
+	return []Variable{
+		{SymmetricSize, "SMA_SYMMETRIC_SIZE", "256M", "bytes of symmetric heap of each PE; gorun --heap wins over it"},
+		{Info, "SMA_INFO", "", "if set, print this table at start"},
+		{Version, "SMA_VERSION", "", "if set, print the version of goshmem at start"},
+		{Debug, "SMA_DEBUG", "", "if set, print what the runtime chooses and does at start and end"},
+		{Fabric, "", "", "fabric that carries all transfers, shm or loop; empty: the best there is"},
+	}
+}
+
+// A Table reads the variables of one environment.
+type Table struct {
+	lookup func(name string) (value string, ok bool)
+}
+
+// New returns a table on the environment that lookup reads, usually
+// [os.LookupEnv].
+func New(lookup func(name string) (value string, ok bool)) Table {
+	return Table{lookup}
+}
+
+// Lookup returns a variable's value and the name that it was found under.
+// Name wins over its fallback; an empty value counts as set. If neither is
+// set, value is the default and ok is false.
+//
+// Lookup panics if the table has no such variable.
+func (t Table) Lookup(name string) (value, from string, ok bool) {
+	for _, v := range Variables() {
+		if v.Name == name {
+			return t.find(v)
+		}
+	}
+	panic(fmt.Sprintf("env: %s is not in the table", name))
+}
+
+func (t Table) find(v Variable) (value, from string, ok bool) {
+	for _, name := range [...]string{v.Name, v.Fallback} {
+		if name == "" {
+			continue
+		}
+		if value, ok := t.lookup(name); ok {
+			return value, name, true
+		}
+	}
+	return v.Default, "", false
+}
+
+// IsSet reports whether a variable is set, to whatever value: all that counts
+// for [Info], [Version] and [Debug].
+func (t Table) IsSet(name string) bool {
+	_, _, ok := t.Lookup(name)
+	return ok
+}
+
+// HeapSize returns the size of each PE's symmetric heap in bytes. The error
+// names the variable.
+func (t Table) HeapSize() (uint64, error) {
+	value, from, _ := t.Lookup(SymmetricSize)
+	size, err := ParseSize(value)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", from, err)
+	}
+	return size, nil
+}
+
+// FabricName returns the name of the fabric asked for, or "" if the choice is
+// goshmem's. The error names the variable.
+func (t Table) FabricName() (string, error) {
+	value, from, _ := t.Lookup(Fabric)
+	switch value {
+	case "", "shm", "loop":
+		return value, nil
+	}
+	return "", fmt.Errorf("%s: unknown fabric %q; the fabrics are shm and loop", from, value)
+}
+
+// Print writes the table, with the values in effect, for [Info].
+func (t Table) Print(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString("goshmem reads these environment variables:\n")
+	for _, v := range Variables() {
+		value, from, ok := t.find(v)
+		fmt.Fprintf(&b, "\n  %s", v.Name)
+		switch {
+		case ok:
+			fmt.Fprintf(&b, "=%q", value)
+		case v.Default != "":
+			fmt.Fprintf(&b, " not set, %s holds", v.Default)
+		default:
+			b.WriteString(" not set")
+		}
+		switch {
+		case ok && from != v.Name:
+			fmt.Fprintf(&b, " (from %s)", from)
+		case v.Fallback != "" && !ok:
+			fmt.Fprintf(&b, " (%s would count, too)", v.Fallback)
+		}
+		fmt.Fprintf(&b, "\n      %s\n", v.Meaning)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
