@@ -132,8 +132,13 @@ type Caps struct {
 	// Native says whether an operation on a type runs in the fabric itself.
 	Native AtomicTable
 
+	// Direct: loads and stores may be used on the segments that Map returns,
+	// in place of Put and Get.
+	Direct bool
+
 	// CPUAtomics: remote atomics are executed by CPU instructions on the
-	// target, coherent with this process's own.
+	// target, coherent with this process's own, so that direct ones may be
+	// used on the segments that Map returns.
 	CPUAtomics bool
 
 	// InjectSize is the largest Put in bytes that costs no wait for src.

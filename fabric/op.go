@@ -131,6 +131,19 @@ func (t *AtomicTable) Has(op Op, dt Datatype) bool {
 	return op < NumOps && dt < NumDatatypes && t[op]&(1<<dt) != 0
 }
 
+// AllAtomics returns the table of every pair that [Applies].
+func AllAtomics() AtomicTable {
+	var t AtomicTable
+	for op := range Op(NumOps) {
+		for dt := range Datatype(NumDatatypes) {
+			if Applies(op, dt) {
+				t.Set(op, dt)
+			}
+		}
+	}
+	return t
+}
+
 // PutBits stores the low len(dst) bytes of a word, in the machine's byte order.
 // len(dst) is 1, 2, 4 or 8.
 func PutBits(dst []byte, bits uint64) {

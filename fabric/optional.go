@@ -167,3 +167,22 @@ func (f fallback) GetStrided(pe int, dst []byte, src Addr, s Strides) error {
 	}
 	return nil
 }
+
+// Committer is an optional capability of a Domain whose memory costs nothing
+// until it is committed.
+type Committer interface {
+	// Affords reports whether each near PE can commit another size bytes, and
+	// if not, an error with the numbers.
+	Affords(size uintptr) error
+
+	// Commit makes size bytes at off of the own segment ready for use: pages
+	// exist, so that no access can fail for want of memory. They read as zero.
+	Commit(off Addr, size uintptr) error
+
+	// Populate makes a range that every near PE has committed cheap to reach
+	// on all of them from this process, as far as it finds that worth while.
+	Populate(off Addr, size uintptr)
+
+	// Release gives the memory back. The bytes read as zero afterwards.
+	Release(off Addr, size uintptr) error
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package collectives
+
+import "fmt"
+
+// Kind is a kind of collective call.
+type Kind uint8
+
+// The kinds. All members of a group call the same one.
+const (
+	KindInit Kind = iota + 1
+	KindFinalize
+	KindBarrierAll
+	KindSyncAll
+	KindAlloc
+	KindFree
+	KindBroadcast
+	KindFCollect
+	KindAllToAll
+	KindReduce
+)
+
+// A Call says which collective a PE is in, with the arguments that must be the
+// same on every member. What the arguments mean depends on the kind.
+type Call struct {
+	Kind Kind
+	Elem uint32 // size of an element in bytes
+	N    uint64 // elements; for Alloc and its kin too
+	Arg  uint64 // alignment, offset, root, or operation
+}
+
+// sign returns a 44-bit digest of the call, never 0.
+func (c Call) sign() uint64 {
+	h := uint64(c.Kind)
+	for _, v := range [...]uint64{uint64(c.Elem), c.N, c.Arg} {
+		// The finalizer of splitmix64: every bit of v reaches every bit of h.
+		h ^= v + 0x9e3779b97f4a7c15
+		h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+		h = (h ^ h>>27) * 0x94d049bb133111eb
+		h ^= h >> 31
+	}
+	return h>>20 | 1
+}
+
+// String describes the call in the words of package shmem.
+func (c Call) String() string {
+	switch c.Kind {
+	case KindBarrierAll:
+		return "BarrierAll"
+	case KindSyncAll:
+		return "SyncAll"
+	case KindFinalize:
+		return "Finalize"
+	case KindInit:
+		return "Init"
+	case KindAlloc:
+		return fmt.Sprintf("Alloc of %d elements of %d bytes, aligned to %d", c.N, c.Elem, c.Arg)
+	case KindFree:
+		return fmt.Sprintf("Free of the object at offset %d", c.Arg)
+	case KindBroadcast:
+		return fmt.Sprintf("Broadcast of %d elements of %d bytes from PE %d", c.N, c.Elem, c.Arg)
+	case KindFCollect:
+		return fmt.Sprintf("FCollect of %d elements of %d bytes", c.N, c.Elem)
+	case KindAllToAll:
+		return fmt.Sprintf("AllToAll of %d elements of %d bytes a PE", c.N, c.Elem)
+	case KindReduce:
+		return fmt.Sprintf("%s of %d elements of %d bytes", reduceNames[c.Arg&0xff%uint64(len(reduceNames))], c.N, c.Elem)
+	}
+	return fmt.Sprintf("collective %d", c.Kind)
+}
+
+// reduceNames are indexed by the operation, the low byte of a Reduce's Arg.
+var reduceNames = [...]string{"SumReduce"}
+
+// A MismatchError says that members of a group called different collectives.
+type MismatchError struct {
+	PE, Other            int    // this PE, and the first that differs
+	Call, OtherCall      string // what each called
+	CallSite, OtherPlace string // where
+}
+
+// Error implements error.
+func (e *MismatchError) Error() string {
+	return fmt.Sprintf("collective mismatch: PE %d is in %s at %s, but PE %d is in %s at %s",
+		e.PE, e.Call, e.CallSite, e.Other, e.OtherCall, e.OtherPlace)
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package collectives
+
+import (
+	"math/bits"
+
+	"github.com/goshmem/goshmem/fabric"
+	"github.com/goshmem/goshmem/symheap"
+)
+
+// Where the words of a group lie, from its offset in each member's segment on.
+// What others write is on lines of its own.
+const (
+	offCount  = 0    // on member 0: arrivals, and the sum of their calls' digests
+	offEpoch  = 128  // on member 0: synchronisations completed
+	offFail   = 256  // on member 0: two words, one for each parity of Agree
+	offReport = 384  // set once offText holds what this member called
+	offFlat   = 512  // two slots of (epoch, digest), 128 bytes apart
+	offText   = 1024 // what this member called and where, for a mismatch's report
+	offRounds = 2048 // dissemination: for each round two slots of (epoch, digest), 64 bytes apart
+
+	textSize  = 1024
+	maxRounds = 32
+
+	// GroupSize is the size of a group's words in bytes.
+	GroupSize = offRounds + maxRounds*2*64
+)
+
+// poison in an epoch word says that the members called different collectives.
+const poison = 1 << 63
+
+// A Group is one member's part in a group of PEs that synchronise and
+// communicate together. One collective at a time: callers serialise.
+type Group struct {
+	// Set by New; read-only afterwards.
+	w     *symheap.Window
+	me, n int
+	off   uintptr       // of the group's words, the same on every member
+	how   algorithm     // of Sync
+	site  func() string // where the program called the collective
+
+	// Owned by the caller of the current collective.
+	epoch  uint64 // synchronisations entered
+	total  uint64 // what offCount holds when this epoch is complete
+	agreed uint64 // Agree calls
+
+	scratch []byte // two blocks of a reduction
+}
+
+type algorithm uint8
+
+const (
+	flat          algorithm = iota // each tells each: near, no more PEs than cores
+	central                        // one counter, one epoch: near
+	dissemination                  // through the endpoint
+)
+
+// New returns the group of all PEs of w. off is where its GroupSize bytes lie
+// in every segment, zero before first use. site returns the place in the
+// user's program that called the collective, for reports.
+func New(w *symheap.Window, off uintptr, crowded bool, site func() string) *Group {
+	g := &Group{w: w, me: w.Me(), n: w.NPEs(), off: off, site: site}
+	switch {
+	case !w.AllNear():
+		g.how = dissemination
+	case crowded || g.n > 8:
+		g.how = central
+	default:
+		g.how = flat
+	}
+	return g
+}
+
+// NPEs returns the number of members.
+func (g *Group) NPEs() int { return g.n }
+
+// Me returns the caller's number in the group.
+func (g *Group) Me() int { return g.me }
+
+// Window returns the group's window.
+func (g *Group) Window() *symheap.Window { return g.w }
+
+// Quiet completes every operation on the group's window and orders all direct
+// stores.
+func (g *Group) Quiet() error {
+	if g.how == dissemination {
+		return g.w.Endpoint().Quiet()
+	}
+	g.w.Fence()
+	return nil
+}
+
+// Sync returns once every member has called it with an equal call. Direct
+// stores before it are visible to all after it; operations on an endpoint are
+// not completed. If the calls differ, every member gets a *[MismatchError].
+func (g *Group) Sync(c Call) error {
+	g.epoch++
+	switch g.how {
+	case flat:
+		return g.syncFlat(c)
+	case central:
+		return g.syncCentral(c)
+	default:
+		return g.syncDissemination(c)
+	}
+}
+
+// Agree is Sync, and reports whether any member called it with failed.
+func (g *Group) Agree(c Call, failed bool) (anyFailed bool, err error) {
+	g.agreed++
+	word := g.off + offFail + uintptr(g.agreed&1)*8
+	if failed {
+		if err := g.w.Endpoint().Atomic(0, fabric.OpWrite, fabric.Uint64, word, g.agreed); err != nil {
+			return true, err
+		}
+	}
+	if err := g.Quiet(); err != nil {
+		return true, err
+	}
+	if err := g.Sync(c); err != nil {
+		return true, err
+	}
+	v, err := g.w.Endpoint().FetchAtomic(0, fabric.OpRead, fabric.Uint64, word, 0, 0)
+	return v == g.agreed, err
+}
+
+// syncFlat: every member stores its epoch in its own slot and reads all
+// others': one line transfer each way, n-1 reads a member, no read-modify-write.
+// Slots alternate, so that a member that runs ahead by one epoch does not
+// overwrite the digest that others have yet to compare.
+func (g *Group) syncFlat(c Call) error {
+	sig, slot := c.sign(), g.off+offFlat+uintptr(g.epoch&1)*128
+	own := g.w.Own(slot)
+	storeRelaxed(own, 8, sig)
+	storeRelease(own, g.epoch)
+	if g.w.WakeDue() {
+		g.w.Domain().Wake(-1)
+	}
+	for i := 1; i < g.n; i++ {
+		q := g.me + i
+		if q >= g.n {
+			q -= g.n
+		}
+		p := g.w.Data(q, slot, live)
+		if err := g.await(p, q, slot, g.epoch); err != nil {
+			return err
+		}
+		if loadRelaxed(p, 8) != sig {
+			return g.mismatch(c)
+		}
+	}
+	return nil
+}
+
+// syncCentral: each member adds one to a counter, the last one publishes the
+// epoch: one read-modify-write and one line transfer a member. On a node with
+// more PEs than cores every round of an algorithm is a rotation of processes,
+// and this has one.
+//
+// The counter's high 44 bits add up the calls' digests, so that the last one
+// sees by one comparison whether all calls were equal.
+func (g *Group) syncCentral(c Call) error {
+	one := 1 + c.sign()<<20
+	before := g.total
+	g.total += uint64(g.n) * one
+	epoch := g.w.Data(0, g.off+offEpoch, live)
+	now := addWord(g.w.Data(0, g.off+offCount, live), one)
+	if (now-before)&(1<<20-1) == uint64(g.n) {
+		if now != g.total {
+			storeFenced(epoch, poison|g.epoch)
+			g.w.Domain().Wake(-1)
+			return g.mismatch(c)
+		}
+		storeFenced(epoch, g.epoch)
+		if g.w.WakeDue() {
+			g.w.Domain().Wake(-1)
+		}
+		return nil
+	}
+	if err := g.await(epoch, 0, g.off+offEpoch, g.epoch); err != nil {
+		return err
+	}
+	if loadRelaxed(epoch, 0)&poison != 0 {
+		return g.mismatch(c)
+	}
+	return nil
+}
+
+// await spins on a near word and then waits for it.
+func (g *Group) await(p pointer, pe int, off uintptr, epoch uint64) error {
+	if spinUntil(p, epoch, g.w.Spin()) {
+		return nil
+	}
+	return g.w.Domain().Wait(fabric.Cond{PE: pe, Off: off, Type: fabric.Uint64, Cmp: fabric.CmpGE, Value: epoch})
+}
+
+// syncDissemination: ⌈log2 n⌉ rounds; in round r a member signals the one 2^r
+// above and waits for the one 2^r below (Hensgen, Finkel & Manber 1988). The
+// digest travels with round 0: if not all calls are equal, some member's
+// differs from its neighbour's. Who sees that poisons everyone's words.
+func (g *Group) syncDissemination(c Call) error {
+	ep, sig := g.w.Endpoint(), c.sign()
+	for r, d := 0, 1; d < g.n; r, d = r+1, 2*d {
+		slot := g.off + offRounds + uintptr(r)*128 + uintptr(g.epoch&1)*64
+		to := (g.me + d) % g.n
+		if r == 0 {
+			if err := ep.PutWord(to, slot+8, 8, sig); err != nil {
+				return err
+			}
+			if err := ep.Fence(); err != nil {
+				return err
+			}
+		}
+		// An atomic maximum: a poisoned word stays poisoned.
+		if err := ep.Atomic(to, fabric.OpMax, fabric.Uint64, slot, g.epoch); err != nil {
+			return err
+		}
+		if err := g.w.Domain().Wait(fabric.Cond{PE: g.me, Off: slot, Type: fabric.Uint64, Cmp: fabric.CmpGE, Value: g.epoch}); err != nil {
+			return err
+		}
+		v, err := ep.FetchAtomic(g.me, fabric.OpRead, fabric.Uint64, slot, 0, 0)
+		if err != nil {
+			return err
+		}
+		if v&poison != 0 {
+			return g.mismatch(c)
+		}
+		if r > 0 {
+			continue
+		}
+		theirs, err := ep.FetchAtomic(g.me, fabric.OpRead, fabric.Uint64, slot+8, 0, 0)
+		if err != nil {
+			return err
+		}
+		if theirs != sig {
+			if err := g.poisonAll(); err != nil {
+				return err
+			}
+			return g.mismatch(c)
+		}
+	}
+	return nil
+}
+
+func (g *Group) poisonAll() error {
+	ep := g.w.Endpoint()
+	for q := range g.n {
+		for r := range bits.Len(uint(g.n - 1)) {
+			for parity := range uintptr(2) {
+				slot := g.off + offRounds + uintptr(r)*128 + parity*64
+				if err := ep.Atomic(q, fabric.OpMax, fabric.Uint64, slot, poison); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return ep.Quiet()
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package shm
+
+import (
+	"runtime"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/goshmem/goshmem/fabric"
+	"github.com/goshmem/goshmem/internal/race"
+	"github.com/goshmem/goshmem/internal/segment"
+)
+
+// A policy says how long a wait stays awake. The two regimes differ because a
+// futex wake across cores costs 38 µs and a needless spin on a shared core
+// costs whoever should run there.
+type policy struct {
+	spin   int // looks with a pause between, before Wait
+	yields int // looks with a sched_yield between, in Wait
+}
+
+func policyFor(pes, cores int) policy {
+	if pes <= cores {
+		return policy{spin: 400, yields: 400} // some 8 µs, then some 150 µs
+	}
+	return policy{spin: 20, yields: 64}
+}
+
+// nap bounds a sleep, because a ring may be missed, and a plain store rings
+// nobody. Longer costs latency then, shorter costs a sleeping PE's core.
+const nap = 5 * time.Millisecond
+
+// Wait implements [fabric.Domain].
+func (d *Domain) Wait(c fabric.Cond) error {
+	p := d.word(c.PE, c.Off)
+	if c.Holds(loadWord(p, c.Type.Size())) {
+		d.noteAcquire(c.Off)
+		return nil
+	}
+	// What this PE has stored may be what others sleep for.
+	fullFence(&d.waits.fence)
+	d.Wake(-1)
+	for i := 1; i <= d.policy.yields; i++ {
+		schedYield()
+		if c.Holds(loadWord(p, c.Type.Size())) {
+			d.noteAcquire(c.Off)
+			return nil
+		}
+		// sched_yield lets other processes run, Gosched this one's goroutines.
+		if i&7 == 0 {
+			runtime.Gosched()
+		}
+	}
+	if err := d.waits.sleep(c); err != nil {
+		return err
+	}
+	d.noteAcquire(c.Off)
+	return nil
+}
+
+// Wake implements [fabric.Domain].
+func (d *Domain) Wake(pe int) {
+	if d.ctl.Sleepers.Load() == 0 {
+		return
+	}
+	if pe >= 0 {
+		d.ring(pe - d.layout.First)
+		return
+	}
+	for i := range d.layout.PEs {
+		d.ring(i)
+	}
+}
+
+// ring wakes the node's i-th PE if it sleeps and what it sleeps for may have come.
+func (d *Domain) ring(i int) {
+	st := d.ctl.Status(i)
+	switch st.Sleeping.Load() {
+	case segment.Awake:
+		return
+	case segment.SleepOne:
+		// The words may be those of two different sleeps. Then a ring is
+		// missed, or one too many given: the nap bounds the first.
+		how := st.CondHow.Load()
+		c := fabric.Cond{
+			PE:    int(st.CondPE.Load()),
+			Off:   uintptr(st.CondOff.Load()),
+			Type:  fabric.Datatype(how >> 8),
+			Cmp:   fabric.Cmp(how & 0xff),
+			Value: st.CondVal.Load(),
+		}
+		if d.contains(c) && !c.Holds(loadWord(d.word(c.PE, c.Off), c.Type.Size())) {
+			return
+		}
+	}
+	st.Doorbell.Add(1)
+	futexWake(&st.Doorbell)
+}
+
+// contains reports whether a condition from another PE's status page names a
+// word that can be read.
+func (d *Domain) contains(c fabric.Cond) bool {
+	return c.PE >= d.layout.First && c.PE < d.layout.First+d.layout.PEs &&
+		c.Type.Integer() && c.Off <= d.layout.Size-8 && c.Off%uintptr(c.Type.Size()) == 0
+}
+
+// waits are the goroutines of one PE that sleep in Wait. One of them, the
+// leader, sleeps on the doorbell for all; the others park on channels, so that
+// thousands of waiting goroutines need one thread.
+type waits struct {
+	d     *Domain
+	pool  sync.Pool
+	_     [64]byte
+	fence uint32
+	_     [60]byte
+
+	mu      sync.Mutex
+	parked  []*parked // every waiting goroutine, the leader too
+	leading bool
+}
+
+// parked is one waiting goroutine.
+type parked struct {
+	cond fabric.Cond
+	done bool          // its condition held, or the job is ending
+	wake chan struct{} // for others than the leader: done, or time to lead
+}
+
+func (w *waits) init(d *Domain) {
+	w.d = d
+	w.pool.New = func() any { return &parked{wake: make(chan struct{}, 1)} }
+}
+
+// sleep returns once c holds.
+func (w *waits) sleep(c fabric.Cond) error {
+	me := w.pool.Get().(*parked)
+	me.cond, me.done = c, false
+	w.mu.Lock()
+	w.parked = append(w.parked, me)
+	if w.leading {
+		// The leader published what it sleeps for; now there is more.
+		w.d.status.Doorbell.Add(1)
+		w.mu.Unlock()
+		futexWake(&w.d.status.Doorbell)
+		<-me.wake
+		w.mu.Lock()
+	}
+	if !me.done {
+		w.leading = true
+		w.lead(me)
+		// Leadership is handed on, never dropped while somebody waits: only the
+		// leader settles, so nobody gets two messages.
+		w.leading = len(w.parked) > 0
+		if w.leading {
+			w.parked[0].wake <- struct{}{}
+		}
+	}
+	w.mu.Unlock()
+	w.pool.Put(me)
+	return w.d.aborted()
+}
+
+// lead sleeps on the doorbell until me is done. It holds mu, except while it sleeps.
+func (w *waits) lead(me *parked) {
+	st := w.d.status
+	for {
+		bell := st.Doorbell.Load()
+		if len(w.parked) == 1 {
+			st.CondPE.Store(uint32(me.cond.PE))
+			st.CondOff.Store(uint64(me.cond.Off))
+			st.CondHow.Store(uint32(me.cond.Cmp) | uint32(me.cond.Type)<<8)
+			st.CondVal.Store(me.cond.Value)
+			st.Sleeping.Store(segment.SleepOne)
+		} else {
+			st.Sleeping.Store(segment.SleepAny)
+		}
+		// The full fence that pairs with those of Wake's callers: either they
+		// see the sleeper, or it sees their stores.
+		w.d.ctl.Sleepers.Add(1)
+		w.settle(me)
+		if !me.done {
+			w.mu.Unlock()
+			futexWait(&st.Doorbell, bell, nap)
+			w.mu.Lock()
+		}
+		st.Sleeping.Store(segment.Awake)
+		w.d.ctl.Sleepers.Add(^uint32(0))
+		w.settle(me)
+		if me.done {
+			return
+		}
+	}
+}
+
+// settle takes those whose condition holds off the list, and wakes them,
+// except the leader me, who runs.
+func (w *waits) settle(me *parked) {
+	ending := w.d.aborted() != nil
+	keep := w.parked[:0]
+	for _, p := range w.parked {
+		if !ending && !p.cond.Holds(loadWord(w.d.word(p.cond.PE, p.cond.Off), p.cond.Type.Size())) {
+			keep = append(keep, p)
+			continue
+		}
+		p.done = true
+		if p != me {
+			p.wake <- struct{}{}
+		}
+	}
+	clear(w.parked[len(keep):])
+	w.parked = keep
+}
+
+// noteAcquire tells the race detector that what preceded the update of the
+// word at off is visible now.
+func (d *Domain) noteAcquire(off fabric.Addr) {
+	if race.Enabled {
+		d.tokens.Acquire(off)
+	}
+}
+
+// schedYield gives the core to another process. RawSyscall is right: the call
+// does not block, and telling Go's scheduler would cost more than it does.
+func schedYield() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package shmem
+
+import (
+	"fmt"
+
+	"github.com/goshmem/goshmem/collectives"
+)
+
+// A Team is an ordered group of PEs that call collectives together. One
+// collective at a time: a PE must not call two on one team at once.
+//
+// OpenSHMEM 1.6, 9.4.
+type Team struct {
+	pe    *PE
+	group *collectives.Group
+}
+
+// World returns the team of all PEs. OpenSHMEM 1.6, 9.4 (SHMEM_TEAM_WORLD).
+func (pe *PE) World() *Team { return pe.world }
+
+// MyPE returns the calling PE's number in the team. OpenSHMEM 1.6, 9.4.1.
+func (t *Team) MyPE() int { return t.group.Me() }
+
+// NPEs returns the number of PEs in the team. OpenSHMEM 1.6, 9.4.2.
+func (t *Team) NPEs() int { return t.group.NPEs() }
+
+// Sync returns once every PE of the team has called it. Stores to the own
+// memory before it are visible to all after it; puts and atomics are not
+// completed.
+//
+// Sync panics on every PE if some are in another collective. OpenSHMEM 1.6,
+// 9.10.3 (shmem_team_sync).
+func (t *Team) Sync() { t.pe.sync("Sync", collectives.Call{Kind: collectives.KindSyncAll}) }
+
+// SyncAll is Sync on the team of all PEs. OpenSHMEM 1.6, 9.10.4
+// (shmem_sync_all).
+func (pe *PE) SyncAll() { pe.sync("SyncAll", collectives.Call{Kind: collectives.KindSyncAll}) }
+
+// BarrierAll completes every operation on the default context, as Quiet does,
+// and returns once every PE has called it. Operations on other contexts are not
+// completed.
+//
+// BarrierAll panics on every PE if some are in another collective: a program
+// in which one PE leaves the loop early is told so, with both call sites.
+// OpenSHMEM 1.6, 9.10.1 (shmem_barrier_all).
+func (pe *PE) BarrierAll() {
+	pe.ctx.Quiet()
+	pe.sync("BarrierAll", collectives.Call{Kind: collectives.KindBarrierAll})
+}
+
+func (pe *PE) sync(op string, c collectives.Call) {
+	if err := pe.group.Sync(c); err != nil {
+		pe.collectiveFailed(op, err)
+	}
+}
+
+//go:noinline
+func (pe *PE) collectiveFailed(op string, err error) {
+	panic(&Error{Op: op, PE: pe.me, Target: -1, Reason: err.Error(), Site: callSite(), Err: err})
+}
+
+// SumReduce stores, in every PE's dst, the element-wise sum of all PEs' src:
+//
+//	dst[i] = src[i] on PE 0 + src[i] on PE 1 + …
+//
+// The count is src.Len(), the same on every PE. dst and src are the same object
+// or do not overlap. All PEs get the same bits. On return the own dst is
+// complete and src may be reused; others may still be inside.
+//
+// SumReduce panics if dst or src is zero or freed, if dst is shorter than src,
+// or on a mismatch. OpenSHMEM 1.6, 9.10.9 (shmem_sum_reduce).
+func SumReduce[T Numeric](team *Team, dst, src Sym[T]) {
+	checkCollective("SumReduce", team, dst, src, src.n)
+	team.done("SumReduce", collectives.SumReduce[T](team.group, dst.off, src.off, src.n, kindOf[T]()))
+}
+
+// Broadcast copies src of PE root to dst of every PE of the team, root's own
+// included. The count is src.Len(), the same on every PE. Completion is
+// SumReduce's.
+//
+// Broadcast panics if dst or src is zero or freed, if dst is shorter than src,
+// if root is out of range, or on a mismatch. OpenSHMEM 1.6, 9.10.7
+// (shmem_broadcast).
+func Broadcast[T any](team *Team, dst, src Sym[T], root int) {
+	checkCollective("Broadcast", team, dst, src, src.n)
+	src.check("Broadcast", 0, root)
+	team.done("Broadcast", collectives.Broadcast(team.group, dst.off, src.off, uint32(sizeof[T]()), src.n, root))
+}
+
+// FCollect puts all PEs' src one after the other, in the order of PEs, in every
+// PE's dst: block i, of src.Len() elements, is PE i's. The count is the same on
+// every PE. Completion is SumReduce's. dst and src do not overlap.
+//
+// FCollect panics if dst or src is zero or freed, if dst has fewer than
+// NPEs·src.Len() elements, or on a mismatch. OpenSHMEM 1.6, 9.10.8
+// (shmem_fcollect).
+func FCollect[T any](team *Team, dst, src Sym[T]) {
+	checkCollective("FCollect", team, dst, src, src.n*team.NPEs())
+	team.done("FCollect", collectives.FCollect(team.group, dst.off, src.off, uint32(sizeof[T]()), src.n))
+}
+
+// AllToAll gives block j of PE i's src to PE j as block i of its dst. A block is
+// src.Len()/NPEs elements, the same on every PE. Completion is SumReduce's. dst
+// and src do not overlap.
+//
+// AllToAll panics if dst or src is zero or freed, if src.Len() is not a multiple
+// of NPEs or dst is shorter than src, or on a mismatch. OpenSHMEM 1.6, 9.10.5
+// (shmem_alltoall).
+func AllToAll[T any](team *Team, dst, src Sym[T]) {
+	checkCollective("AllToAll", team, dst, src, src.n)
+	if src.n%team.NPEs() != 0 {
+		src.refuse("AllToAll", -1, "%d elements do not divide into %d equal blocks", src.n, team.NPEs())
+	}
+	team.done("AllToAll", collectives.AllToAll(team.group, dst.off, src.off, uint32(sizeof[T]()), src.n/team.NPEs()))
+}
+
+func (t *Team) done(op string, err error) {
+	if err != nil {
+		t.pe.collectiveFailed(op, err)
+	}
+}
+
+// checkCollective panics unless dst has want elements and both are usable.
+func checkCollective[T any](op string, team *Team, dst, src Sym[T], want int) {
+	if team == nil {
+		panic(&Error{Op: op, PE: -1, Target: -1, Reason: "the team is nil", Site: callSite()})
+	}
+	if src.obj == nil || src.obj.live == 0 {
+		src.check(op, src.n, 0)
+	}
+	if dst.obj == nil || dst.obj.live == 0 || dst.n < want {
+		dst.check(op, want, 0)
+	}
+}
+
+// Info says what library this is. OpenSHMEM 1.6, 9.1.11 and 9.1.12.
+type Info struct {
+	Major, Minor int    // the version of OpenSHMEM that the semantics follow
+	Name         string // the library and its fabric
+}
+
+// Info returns the version of the specification that is followed and the
+// library's name. OpenSHMEM 1.6, 9.1.11 (shmem_info_get_version) and 9.1.12.
+func (pe *PE) Info() Info {
+	return Info{Major: 1, Minor: 6, Name: fmt.Sprintf("goshmem %s (%s)", Version, pe.fabric)}
+}

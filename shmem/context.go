@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package shmem
+
+import "github.com/goshmem/goshmem/symheap"
+
+// A Context is a stream of operations: its Fence and Quiet order and complete
+// those that were issued on it, and no others. PE numbers are those of its
+// team. Every object from Alloc is on its PE's default context; [Sym.On] puts it
+// on another.
+//
+// OpenSHMEM 1.6, 9.5.
+type Context struct {
+	// Set when the context is made; read-only afterwards.
+	w    symheap.Window // first: the near ranges are one cache line
+	far  bool           // some PE is reached through the endpoint
+	npes int            // of the team
+	me   int            // in the team
+	pe   *PE
+}
+
+// world returns the world's number of the team's PE target.
+func (ctx *Context) world(target int) int { return target }
+
+// NPEs returns the number of PEs of the context's team.
+func (ctx *Context) NPEs() int { return ctx.npes }
+
+// Fence orders puts, non-fetching atomics and signals to each PE: those issued
+// on ctx before it are visible there before those issued after it. It also
+// orders direct stores. It completes nothing.
+//
+// OpenSHMEM 1.6, 9.12.1.
+func (ctx *Context) Fence() {
+	ctx.w.Fence()
+	if ctx.far || ctx.w.WakeDue() {
+		ctx.fenceSlow()
+	}
+}
+
+//go:noinline
+func (ctx *Context) fenceSlow() {
+	if ctx.far {
+		ctx.must("Fence", -1, ctx.w.Endpoint().Fence())
+	}
+	ctx.w.Domain().Wake(-1)
+}
+
+// Quiet returns once every operation issued on ctx before it is complete and
+// visible to all PEs, the non-blocking ones included.
+//
+// OpenSHMEM 1.6, 9.12.2.
+func (ctx *Context) Quiet() {
+	ctx.w.Fence()
+	if ctx.far || ctx.w.WakeDue() {
+		ctx.quietSlow("Quiet")
+	}
+}
+
+//go:noinline
+func (ctx *Context) quietSlow(op string) {
+	if ctx.far {
+		ctx.must(op, -1, ctx.w.Endpoint().Quiet())
+	}
+	ctx.w.Domain().Wake(-1)
+}

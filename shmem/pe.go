@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package shmem
+
+import (
+	"sync"
+
+	"github.com/goshmem/goshmem/collectives"
+	"github.com/goshmem/goshmem/fabric"
+	"github.com/goshmem/goshmem/internal/segment"
+	"github.com/goshmem/goshmem/symheap"
+)
+
+// Version is goshmem's version.
+const Version = "0.1.0-dev"
+
+// A PE is a processing element's handle on its job. All its methods are safe for
+// use by several goroutines at once; the collective ones must be called in the
+// same order by every PE, so at most one at a time.
+type PE struct {
+	me, npes int
+	ctx      *Context // the default context
+	world    *Team
+	group    *collectives.Group // the world's
+	domain   fabric.Domain
+	commit   fabric.Committer // nil if memory needs no committing
+	fabric   string           // name of the provider
+	exit     func(code int, message string)
+
+	mu   sync.Mutex // guards heap
+	heap *symheap.Heap
+}
+
+// A Host is what a PE needs of whoever starts it. Programs use [Main] or [Init];
+// Host is for test harnesses and embedders that open a domain themselves.
+type Host struct {
+	Domain   fabric.Domain // registered and connected
+	Fabric   string        // name of its provider
+	PE, NPEs int
+	Crowded  bool // more near PEs than cores
+
+	// Exit ends the job with a status and does not return.
+	Exit func(code int, message string)
+}
+
+// Attach returns the PE of a host. Every PE of the job calls it; it returns once
+// all have.
+func Attach(h Host) (*PE, error) {
+	ep, err := h.Domain.Endpoint()
+	if err != nil {
+		return nil, err
+	}
+	w := symheap.NewWindow(h.Domain, ep, h.PE, h.NPEs)
+	pe := &PE{
+		me:     h.PE,
+		npes:   h.NPEs,
+		domain: h.Domain,
+		fabric: h.Fabric,
+		exit:   h.Exit,
+		heap:   symheap.New(segment.SystemSize, w.Size()-segment.SystemSize),
+	}
+	pe.commit, _ = h.Domain.(fabric.Committer)
+	pe.ctx = &Context{w: *w, far: !w.AllNear(), npes: h.NPEs, me: h.PE, pe: pe}
+	pe.group = collectives.New(&pe.ctx.w, 0, h.Crowded, callSite)
+	pe.world = &Team{pe: pe, group: pe.group}
+	if err := pe.group.Sync(collectives.Call{Kind: collectives.KindInit}); err != nil {
+		return nil, err
+	}
+	return pe, nil
+}
+
+// MyPE returns the calling PE's number, in [0, NPEs). OpenSHMEM 1.6, 9.1.2.
+func (pe *PE) MyPE() int { return pe.me }
+
+// NPEs returns the number of PEs in the job. OpenSHMEM 1.6, 9.1.3.
+func (pe *PE) NPEs() int { return pe.npes }
+
+// Accessible reports whether there is a PE target whose memory the verbs
+// reach. OpenSHMEM 1.6, 9.1.7 (shmem_pe_accessible).
+func (pe *PE) Accessible(target int) bool { return target >= 0 && target < pe.npes }
+
+// Fence is [Context.Fence] on the default context.
+func (pe *PE) Fence() { pe.ctx.Fence() }
+
+// Quiet is [Context.Quiet] on the default context.
+func (pe *PE) Quiet() { pe.ctx.Quiet() }
+
+// Context returns the default context.
+func (pe *PE) Context() *Context { return pe.ctx }
+
+// GlobalExit ends the job with status code, whatever the other PEs do, and does
+// not return. With several callers, one's code wins. In shmemtest it fails the test
+// unless code is 0, and never ends the process.
+//
+// OpenSHMEM 1.6, 9.1.6 (shmem_global_exit).
+func (pe *PE) GlobalExit(code int) {
+	pe.exit(code, "")
+	panic("shmem: the host's exit returned")
+}
+
+// Detach is the collective end of what Attach began: it completes all
+// operations, waits for all PEs, and closes the domain. Local slices stay valid.
+func (pe *PE) Detach() error {
+	pe.ctx.Quiet()
+	if err := pe.group.Sync(collectives.Call{Kind: collectives.KindFinalize}); err != nil {
+		return &Error{Op: "Finalize", PE: pe.me, Target: -1, Reason: err.Error(), Site: callSite(), Err: err}
+	}
+	if err := pe.ctx.w.Endpoint().Close(); err != nil {
+		return err
+	}
+	return pe.domain.Close()
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package shmem
+
+import (
+	"fmt"
+
+	"github.com/goshmem/goshmem/fabric"
+	"github.com/goshmem/goshmem/internal/env"
+	"github.com/goshmem/goshmem/internal/segment"
+	"github.com/goshmem/goshmem/launcher/pmi"
+)
+
+// openHost opens the domain that this process's PE lives in: on the shared
+// file of gorun, on one that the PEs of another launcher make among themselves, or
+// alone. client is nil for a lone process.
+func openHost(client *pmi.Client, vars env.Table) (Host, error) {
+	if _, err := vars.FabricName(); err != nil {
+		return Host{}, err
+	}
+	if client == nil {
+		l, err := layoutFor(1, vars)
+		if err != nil {
+			return Host{}, err
+		}
+		return openLone(l)
+	}
+	file := client.SegmentFile()
+	if file == nil {
+		l, err := layoutFor(client.NPEs(), vars)
+		if err != nil {
+			return Host{}, err
+		}
+		if file, err = shareFile(client, l); err != nil {
+			return Host{}, err
+		}
+	}
+	return openShared(file, client.PE(), client.NPEs())
+}
+
+// layoutFor returns the layout of a node that holds all npes PEs.
+func layoutFor(npes int, vars env.Table) (segment.Layout, error) {
+	heap, err := vars.HeapSize()
+	if err != nil {
+		return segment.Layout{}, err
+	}
+	return segment.Layout{PEs: npes, NPEs: npes, Size: segment.SizeForHeap(uintptr(heap)), Cores: cores()}, nil
+}
+
+// connect registers and connects a domain whose PEs are all near: they need no
+// blobs of each other.
+func connect(d fabric.Domain, pe, npes int) error {
+	if _, err := d.Register(d.Map(pe)); err != nil {
+		return err
+	}
+	if err := d.Connect(make([][]byte, npes)); err != nil {
+		return fmt.Errorf("connect %d PEs: %w", npes, err)
+	}
+	return nil
+}

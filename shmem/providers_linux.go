@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package shmem
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/goshmem/goshmem/fabric"
+	"github.com/goshmem/goshmem/fabric/shm"
+	"github.com/goshmem/goshmem/internal/segment"
+	"github.com/goshmem/goshmem/launcher/pmi"
+)
+
+// cores returns how many cores this process may run on.
+func cores() int {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &set); err != nil {
+		return 1
+	}
+	return max(set.Count(), 1)
+}
+
+// openLone opens the domain of the only PE, on an anonymous file.
+func openLone(l segment.Layout) (Host, error) {
+	file, err := shm.CreateFile(l)
+	if err != nil {
+		return Host{}, err
+	}
+	return openShared(file, 0, 1)
+}
+
+// openShared opens PE pe's domain on a node's shared file and closes the file.
+func openShared(file *os.File, pe, npes int) (Host, error) {
+	d, err := shm.New(file).Open(fabric.Job{PE: pe, NPEs: npes})
+	if err := errors.Join(err, file.Close()); err != nil {
+		return Host{}, err
+	}
+	l := d.(*shm.Domain).Layout()
+	if err := connect(d, pe, npes); err != nil {
+		return Host{}, err
+	}
+	return Host{Domain: d, Fabric: "shm", PE: pe, NPEs: npes, Crowded: l.PEs > l.Cores}, nil
+}
+
+// shareFile makes one shared file for PEs that another launcher started. PE 0
+// creates it under a name that only its user can open and that nobody can guess,
+// the rest open it, and it is unlinked once all have.
+func shareFile(client *pmi.Client, l segment.Layout) (*os.File, error) {
+	var file *os.File
+	var name string
+	var err error
+	if client.PE() == 0 {
+		if file, err = createNamed(l); err == nil {
+			name = file.Name()
+			defer os.Remove(name)
+		}
+	}
+	// Failures are exchanged too, so that all PEs say why.
+	blob := []byte(name)
+	if err != nil {
+		blob = []byte("\x00" + err.Error())
+	}
+	table, xerr := client.Allgather(blob)
+	if xerr != nil {
+		return nil, xerr
+	}
+	if err := blobError(table[0]); err != nil {
+		return nil, err
+	}
+	if client.PE() != 0 {
+		file, err = os.OpenFile(string(table[0]), os.O_RDWR|unix.O_NOFOLLOW, 0)
+	}
+	blob = nil
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("PE %d does not see PE 0's shared file %s, so it is on another node: this build has no fabric between nodes", client.PE(), table[0])
+	}
+	if err != nil {
+		blob = []byte("\x00" + err.Error())
+	}
+	if table, xerr = client.Allgather(blob); xerr != nil {
+		return nil, xerr
+	}
+	for _, b := range table {
+		if err := blobError(b); err != nil {
+			return nil, err
+		}
+	}
+	return file, nil
+}
+
+func blobError(b []byte) error {
+	if len(b) > 0 && b[0] == 0 {
+		return errors.New(string(b[1:]))
+	}
+	return nil
+}
+
+// createNamed creates a shared file in memory that others can open by name.
+func createNamed(l segment.Layout) (*os.File, error) {
+	file, err := os.CreateTemp("/dev/shm", "goshmem-*") // 0600, exclusive
+	if err != nil {
+		return nil, fmt.Errorf("create a shared file: %w", err)
+	}
+	err = file.Truncate(l.FileSize())
+	if err == nil {
+		_, err = file.WriteAt(l.Header(), 0)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("create %s of %d bytes: %w", filepath.Base(file.Name()), l.FileSize(), err), file.Close(), os.Remove(file.Name()))
+	}
+	return file, nil
+}

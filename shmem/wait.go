@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package shmem
+
+import (
+	"github.com/goshmem/goshmem/fabric"
+	"github.com/goshmem/goshmem/internal/race"
+	"github.com/goshmem/goshmem/internal/spin"
+)
+
+// WaitUntil returns once the calling PE's own x, an object of one element,
+// compares to v as cmp says. Then everything is visible that was ordered before
+// the update that made it so. Only x's own bytes count.
+//
+// The update comes from another PE's atomic, signal or PutValue, or from
+// another goroutine. WaitUntil panics if x is zero, freed, or not of one element,
+// or if cmp is none of the six.
+//
+// OpenSHMEM 1.6, 9.11.1 (shmem_wait_until).
+func WaitUntil[T Integer](x Sym[T], cmp Cmp, v T) {
+	if x.n == 1 && x.ctx.w.Spin() > 0 && x.obj.live != 0 && cmp <= CmpLE && !race.Enabled {
+		p := x.ctx.w.Own(x.off)
+		for i := x.ctx.w.Spin(); ; {
+			if holds(cmp, loadWord[T](p), v) {
+				return
+			}
+			if i--; i < 0 {
+				break
+			}
+			spin.Pause()
+		}
+	}
+	waitSlow(x, cmp, v)
+}
+
+//go:noinline
+func waitSlow[T Integer](x Sym[T], cmp Cmp, v T) {
+	x.checkWait("WaitUntil", cmp)
+	x.ctx.must("WaitUntil", -1, x.ctx.w.Domain().Wait(fabric.Cond{
+		PE: x.ctx.pe.me, Off: x.off, Type: datatypeOf[T](), Cmp: cmp, Value: bits(v),
+	}))
+}
+
+// Test reports whether the calling PE's own x, an object of one element,
+// compares to v as cmp says. It does not wait. If it reports true, everything
+// is visible that was ordered before the update that made it so; if false, it
+// lets other PEs and goroutines run now and then.
+//
+// Test panics as WaitUntil does. OpenSHMEM 1.6, 9.11.8 (shmem_test).
+func Test[T Integer](x Sym[T], cmp Cmp, v T) bool {
+	x.checkWait("Test", cmp)
+	if holds(cmp, AtomicFetch(x, x.ctx.me), v) {
+		return true
+	}
+	// A program that polls owes the others what a wait would give them.
+	x.ctx.must("Test", -1, x.ctx.w.Endpoint().Progress())
+	if x.ctx.w.WakeDue() {
+		x.ctx.wake(-1)
+	}
+	return false
+}
+
+func (x Sym[T]) checkWait(op string, cmp Cmp) {
+	x.checkScalar(op, 0)
+	if !cmp.Valid() {
+		x.refuse(op, -1, "comparison %d is none of CmpEQ, NE, GT, GE, LT, LE", uint8(cmp))
+	}
+}
+
+// holds reports a cmp b.
+func holds[T Integer](cmp Cmp, a, b T) bool {
+	switch cmp {
+	case CmpEQ:
+		return a == b
+	case CmpNE:
+		return a != b
+	case CmpGT:
+		return a > b
+	case CmpGE:
+		return a >= b
+	case CmpLT:
+		return a < b
+	case CmpLE:
+		return a <= b
+	}
+	return false
+}

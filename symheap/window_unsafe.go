@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package symheap
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/goshmem/goshmem/fabric"
+)
+
+// A Window is what one PE sees of the segments of a group of PEs: near ones
+// through memory, all of them through an endpoint. PEs are numbered as the
+// group numbers them.
+//
+// Near PEs are an arithmetic sequence of addresses, not a table: a job of
+// 100,000 PEs must not cost each PE megabytes. Data and atomics have separate
+// ranges, so that the rule that all atomics on a word have one actor is an
+// empty range, not a second test.
+type Window struct {
+	// Set by NewWindow; read-only afterwards. One cache line.
+	base    unsafe.Pointer // segment of near PE first
+	step    uintptr        // bytes from one near PE's segment to the next
+	first   int            // first near PE
+	data    uint           // near PEs for data: first … first+data-1
+	atomics uint           // near PEs for atomics, 0 if they go through the endpoint
+	own     unsafe.Pointer // own segment
+	sleep   *uint32        // nonzero while a near PE sleeps
+	spin    int            // looks at a word before Domain.Wait is called
+
+	size   uintptr // bytes of a segment
+	me     int
+	npes   int
+	domain fabric.Domain
+	ep     *fabric.Extended
+
+	_     [128]byte
+	fence uint32 // target of Fence's exchange; no other word on its lines
+	_     [124]byte
+}
+
+// NewWindow returns the window of PE me on the segments of all npes PEs of a
+// job, through ep, an endpoint of d.
+func NewWindow(d fabric.Domain, ep fabric.Endpoint, me, npes int) *Window {
+	caps := d.Caps()
+	own := d.Map(me)
+	w := &Window{
+		own:    unsafe.Pointer(unsafe.SliceData(own)),
+		sleep:  d.Sleepers(),
+		spin:   caps.Spin,
+		size:   uintptr(len(own)),
+		me:     me,
+		npes:   npes,
+		domain: d,
+		ep:     fabric.Extend(ep),
+	}
+	if caps.Direct {
+		w.findNear(caps.CPUAtomics)
+	}
+	return w
+}
+
+// findNear sets the near ranges: the PEs around me whose segments are mapped
+// at equal distances.
+func (w *Window) findNear(atomics bool) {
+	addr := func(pe int) uintptr {
+		if pe < 0 || pe >= w.npes {
+			return 0
+		}
+		return uintptr(unsafe.Pointer(unsafe.SliceData(w.domain.Map(pe))))
+	}
+	lo, hi := w.me, w.me+1
+	if next := addr(hi); next != 0 {
+		w.step = next - addr(w.me)
+	} else if prev := addr(lo - 1); prev != 0 {
+		w.step = addr(w.me) - prev
+	}
+	for a := addr(lo - 1); a != 0 && addr(lo)-a == w.step; a = addr(lo - 1) {
+		lo--
+	}
+	for a := addr(hi); a != 0 && a-addr(hi-1) == w.step; a = addr(hi) {
+		hi++
+	}
+	w.first, w.data = lo, uint(hi-lo)
+	w.base = unsafe.Pointer(unsafe.SliceData(w.domain.Map(lo)))
+	if atomics {
+		w.atomics = w.data
+	}
+}
+
+// Data returns the address of offset off on PE pe if loads and stores may be
+// used there, else nil. live is an object's mask: all ones, or 0 once freed.
+func (w *Window) Data(pe int, off uintptr, live uint) unsafe.Pointer {
+	if i := uint(pe - w.first); i < w.data&live {
+		// In bounds: i < data, and callers keep off within a segment;
+		// alive: segments stay mapped until the process ends.
+		return unsafe.Add(w.base, uintptr(i)*w.step+off)
+	}
+	return nil
+}
+
+// Word is Data for CPU atomics.
+func (w *Window) Word(pe int, off uintptr, live uint) unsafe.Pointer {
+	if i := uint(pe - w.first); i < w.atomics&live {
+		// As in Data.
+		return unsafe.Add(w.base, uintptr(i)*w.step+off)
+	}
+	return nil
+}
+
+// Own returns the address of offset off of the own segment.
+func (w *Window) Own(off uintptr) unsafe.Pointer {
+	// Callers keep off within the segment, which stays mapped.
+	return unsafe.Add(w.own, off)
+}
+
+// Near returns the range of PEs that Data reaches.
+func (w *Window) Near() (first, n int) { return w.first, int(w.data) }
+
+// AllNear reports whether Data and Word reach every PE.
+func (w *Window) AllNear() bool { return int(w.data) == w.npes && w.atomics == w.data }
+
+// Me returns the own PE's number.
+func (w *Window) Me() int { return w.me }
+
+// NPEs returns the number of PEs.
+func (w *Window) NPEs() int { return w.npes }
+
+// Size returns the size of a segment in bytes.
+func (w *Window) Size() uintptr { return w.size }
+
+// Spin returns how often to look at a word before calling the domain's Wait.
+func (w *Window) Spin() int { return w.spin }
+
+// Domain returns the domain.
+func (w *Window) Domain() fabric.Domain { return w.domain }
+
+// Endpoint returns the endpoint.
+func (w *Window) Endpoint() *fabric.Extended { return w.ep }
+
+// WakeDue reports whether some near PE sleeps. It orders nothing: a PE that
+// is about to sleep may be missed, which costs it one time-out.
+func (w *Window) WakeDue() bool { return atomic.LoadUint32(w.sleep) != 0 }
+
+// Fence orders all direct stores before it ahead of all direct loads and
+// stores after it. On amd64 it is one XCHG on a line of its own.
+func (w *Window) Fence() { atomic.SwapUint32(&w.fence, 0) }
