@@ -3,7 +3,7 @@
 // Command count reads the output of go test -json from standard input, shows
 // what failed and what was skipped, and appends "passed failed skipped" as a
 // line of numbers to the file that its argument names. Lines that are no JSON
-// are passed on. It exits with status 1 if anything failed.
+// are passed on. It exits with status 1 if a test failed, and with 2 if none ran.
 //
 // Tests and subtests count one each. A package that fails without a failing
 // test (it does not compile, or panics outside a test) counts as one failure.
@@ -30,7 +30,7 @@ func main() {
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "count:", err)
-		os.Exit(1)
+		os.Exit(2)
 	}
 	fmt.Println(totals)
 	if totals.failed > 0 {
