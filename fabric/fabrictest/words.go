@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package fabrictest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+
+	"github.com/goshmem/goshmem/fabric"
+)
+
+var wordRows = []row{
+	{name: "put word: stores each size and leaves its neighbours", n: 2, run: wordSizes},
+	{name: "put word: is never torn", n: 3, run: wordUntorn},
+}
+
+// unsigned has the type of each word size.
+var unsigned = map[uint8]fabric.Datatype{1: fabric.Uint8, 2: fabric.Uint16, 4: fabric.Uint32, 8: fabric.Uint64}
+
+func low(size uint8) uint64 { return ^uint64(0) >> (64 - 8*size) }
+
+func wordSizes(p *pe) {
+	fill(p.seg, 3)
+	want := bytes.Clone(p.seg)
+	p.sync()
+	off := fabric.Addr(0)
+	const bits = 0x0123456789abcdef
+	for _, size := range []uint8{1, 2, 4, 8} {
+		for range 20 {
+			off = (off+3*fabric.Addr(size))&^(fabric.Addr(size)-1) + fabric.Addr(size)
+			v := bits * uint64(off)
+			p.must(p.ep.PutWord(p.next(), off, size, v)) // v has bits above the word's
+			fabric.PutBits(want[off:off+fabric.Addr(size)], v)
+		}
+	}
+	p.must(p.ep.PutWord(p.next(), fabric.Addr(len(p.seg)-8), 8, bits))
+	fabric.PutBits(want[len(want)-8:], bits)
+	p.must(p.ep.Quiet())
+	p.sync()
+	p.equal("segment after putting words", 0, p.seg, want)
+}
+
+// wordUntorn: PE 0 writes all-zero and all-one words in turn until PE 1, whose
+// words they are, and PE 2 have seen either often enough.
+func wordUntorn(p *pe) {
+	const changes = 20
+	for _, size := range []uint8{2, 4, 8} {
+		off := fabric.Addr(64 + 8)
+		if p.me == 0 {
+			for i := uint64(1); p.seen.Load() < 2; i++ {
+				p.must(p.ep.PutWord(1, off, size, -(i & 1)))
+				p.must(p.ep.Quiet())
+				p.must(p.ctx.Err())
+			}
+		} else {
+			seen := 0
+			for last := uint64(0); seen < changes; {
+				v := p.read(1, unsigned[size], off)
+				if v != 0 && v != low(size) {
+					p.failf("word of %d bytes is torn: %#x", size, v)
+				}
+				if v != last {
+					last = v
+					seen++
+				}
+				p.must(p.ctx.Err())
+			}
+			p.seen.Add(1)
+		}
+		p.sync()
+		if p.me == 0 {
+			p.seen.Store(0)
+			p.must(p.ep.PutWord(1, off, size, 0))
+			p.must(p.ep.Quiet())
+		}
+		p.sync()
+	}
+}
+
+// hasNaN: which NaN an operation on NaNs gives is the processor's affair.
+func hasNaN(dt fabric.Datatype, word []byte) bool {
+	nan32 := func(b []byte) bool { f := math.Float32frombits(binary.NativeEndian.Uint32(b)); return f != f }
+	switch dt {
+	case fabric.Float32:
+		return nan32(word)
+	case fabric.Float64:
+		return math.IsNaN(math.Float64frombits(binary.NativeEndian.Uint64(word)))
+	case fabric.Complex64:
+		return nan32(word[:4]) || nan32(word[4:])
+	}
+	return false
+}
