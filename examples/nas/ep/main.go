@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// EP is the embarrassingly parallel kernel: it makes pairs of Gaussian random
+// numbers and counts them by size. The PEs meet only to add up their sums, so
+// what it measures is arithmetic.
+//
+//	gorun -np 2 ep -class A
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/goshmem/goshmem/examples/nas/internal/nas"
+	"github.com/goshmem/goshmem/shmem"
+)
+
+func main() { nas.Main("EP", run) }
+
+// The sections that -timers reports.
+const (
+	timeBatches = iota
+	timeReduction
+)
+
+// run does the class's work opt.Iterations times, once by default.
+func run(pe *shmem.PE, opt nas.Options) (nas.Report, error) {
+	work := problems[opt.Class]
+	timers := nas.NewTimers(opt.Timers, "Batches", "Reduction")
+	iterations := max(1, opt.Iterations)
+	b := &block{logs: newLogTable()}
+	total, err := newReduction(pe)
+	if err != nil {
+		return nas.Report{}, err
+	}
+
+	pe.BarrierAll()
+	start := time.Now()
+	timers.Start()
+	var sum tally
+	for range iterations {
+		sum = tally{}
+		first, end := nas.Share(work.pairs/batchPairs, pe.MyPE(), pe.NPEs())
+		for batch := first; batch < end; batch++ {
+			b.batch(batch, &sum)
+		}
+		timers.Lap(timeBatches)
+		total.add(&sum)
+		timers.Lap(timeReduction)
+	}
+	elapsed := time.Since(start)
+
+	seconds, err := nas.Slowest(pe, elapsed)
+	if err != nil {
+		return nas.Report{}, err
+	}
+	sections, err := timers.Sections(pe)
+	if err != nil {
+		return nas.Report{}, err
+	}
+	numbers := 2 * work.pairs
+	return nas.Report{
+		Size:         numbers,
+		Iterations:   iterations,
+		Seconds:      seconds[0],
+		Operations:   float64(numbers) * float64(iterations),
+		Operation:    "Random numbers generated",
+		Verification: nas.Verdict(work.verify(&sum), iterations == 1),
+		Results:      results(&sum),
+		Sections:     sections,
+	}, nil
+}
+
+// batch adds batch number i of the stream to sum.
+func (b *block) batch(i int, sum *tally) {
+	stream := nas.Random(seed).Skipped(uint64(i) * 2 * batchPairs)
+	for range batchPairs / blockPairs {
+		n := b.draw(stream)
+		b.transform(n, sum)
+		stream = stream.Skipped(2 * blockPairs)
+	}
+}
+
+func results(sum *tally) []nas.Result {
+	r := []nas.Result{
+		{Name: "Sum X", Text: fmt.Sprintf("%.15e", sum.sumX)},
+		{Name: "Sum Y", Text: fmt.Sprintf("%.15e", sum.sumY)},
+		{Name: "Accepted pairs", Text: fmt.Sprint(sum.accepted())},
+	}
+	for i, n := range sum.annuli[:rings] {
+		r = append(r, nas.Result{Name: fmt.Sprintf("Annulus %d", i), Text: fmt.Sprint(n)})
+	}
+	return r
+}
+
+// reduction adds up the PEs' tallies, all numbers in one vector: counts below
+// 2^53 are exact as floating-point numbers.
+type reduction struct {
+	pe        *shmem.PE
+	mine, all shmem.Sym[float64]
+}
+
+func newReduction(pe *shmem.PE) (*reduction, error) {
+	n := 2 + len(tally{}.annuli)
+	mine, err := shmem.Alloc[float64](pe, n)
+	if err != nil {
+		return nil, err
+	}
+	all, err := shmem.Alloc[float64](pe, n)
+	return &reduction{pe, mine, all}, err
+}
+
+// add makes t the sum of all PEs' tallies.
+func (r *reduction) add(t *tally) {
+	mine, all := r.mine.Local(), r.all.Local()
+	mine[0], mine[1] = t.sumX, t.sumY
+	for i, n := range t.annuli {
+		mine[2+i] = float64(n)
+	}
+	r.pe.SyncAll() // until now, a PE may have been reading the last sum
+	shmem.SumReduce(r.pe.World(), r.all, r.mine)
+	t.sumX, t.sumY = all[0], all[1]
+	for i := range t.annuli {
+		t.annuli[i] = int64(all[2+i])
+	}
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// IS is the integer sort kernel: it ranks integer keys by a bucket sort whose
+// keys move to the PE that ranks them. It measures how fast a PE scatters small
+// integers in its own memory, and the exchange of nearly all keys between all
+// PEs.
+//
+//	gorun -np 2 is -class A
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/goshmem/goshmem/examples/nas/internal/nas"
+	"github.com/goshmem/goshmem/shmem"
+)
+
+func main() { nas.Main("IS", run) }
+
+func run(pe *shmem.PE, opt nas.Options) (nas.Report, error) {
+	iterations := opt.Iterations
+	if iterations == 0 {
+		iterations = classIterations
+	}
+	timers := nas.NewTimers(opt.Timers, sections...)
+	r, err := newRanker(pe, problems[opt.Class], timers)
+	if err != nil {
+		return nas.Report{}, err
+	}
+	if _, err := r.rank(1); err != nil { // untimed: touches all memory
+		return nas.Report{}, err
+	}
+
+	confirmed := 0
+	pe.BarrierAll()
+	timers.Start()
+	start := time.Now()
+	for i := 1; i <= iterations; i++ {
+		n, err := r.rank(i)
+		if err != nil {
+			return nas.Report{}, err
+		}
+		confirmed += n
+	}
+	elapsed := time.Since(start)
+
+	seconds, err := nas.Slowest(pe, elapsed)
+	if err != nil {
+		return nas.Report{}, err
+	}
+	spent, err := timers.Sections(pe)
+	if err != nil {
+		return nas.Report{}, err
+	}
+	v, err := r.verify(confirmed)
+	if err != nil {
+		return nas.Report{}, err
+	}
+	tests := int64(partialTests * iterations)
+	passed := v.confirmed == tests && v.disorder == 0 && v.lost == 0 && !v.altered
+	return nas.Report{
+		Size:         r.size(),
+		Iterations:   iterations,
+		Seconds:      seconds[0],
+		Operations:   float64(r.size()) * float64(iterations),
+		Operation:    "keys ranked",
+		Verification: nas.Verdict(passed, iterations == classIterations),
+		Results: []nas.Result{
+			{Name: "Ranks confirmed", Text: fmt.Sprintf("%d of %d", v.confirmed, tests)},
+			{Name: "Out of order", Text: fmt.Sprint(v.disorder)},
+			{Name: "Keys lost", Text: fmt.Sprint(v.lost)},
+		},
+		Sections: spent,
+	}, nil
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package main
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/goshmem/goshmem/examples/nas/internal/nas"
+)
+
+func TestGenerate_PartsMakeTheWhole(t *testing.T) {
+	p := problems['S']
+	whole := p.generate(0, p.size())
+	for npes := 2; npes <= 5; npes++ {
+		var parts []int32
+		for me := range npes {
+			lo, hi := nas.Share(p.size(), me, npes)
+			parts = append(parts, p.generate(lo, hi)...)
+		}
+		if !slices.Equal(parts, whole) {
+			t.Errorf("%d PEs generate other keys than one", npes)
+		}
+	}
+	if least, greatest := slices.Min(whole), slices.Max(whole); least < 0 || greatest >= 1<<p.logRange {
+		t.Errorf("keys from %d to %d, want them in [0, %d)", least, greatest, 1<<p.logRange)
+	}
+}
+
+func TestScatter_OrdersByBucketAndKeepsTheKeys(t *testing.T) {
+	p := problems['S']
+	keys := p.generate(0, 1003) // not a multiple of the tables that take turns
+	shift := p.bucketShift()
+	counts := countBuckets(keys, shift)
+	sorted := make([]int32, len(keys))
+	scatter(sorted, keys, counts, shift)
+
+	byBucket := func(a, b int32) int { return int(a>>shift - b>>shift) }
+	want := slices.Clone(keys)
+	slices.SortStableFunc(want, byBucket)
+	if !slices.Equal(sorted, want) {
+		t.Error("scatter is not a stable sort by bucket")
+	}
+}
+
+func TestAccumulate_CountsTheKeysUpToEach(t *testing.T) {
+	keys := []int32{7, 5, 9, 5, 7, 5}
+	ranks := []uint32{99, 99, 99, 99, 99, 99}
+	accumulate(ranks, keys, 5)
+	if want := []uint32{3, 3, 5, 5, 6, 6}; !slices.Equal(ranks, want) {
+		t.Errorf("ranks are %v, want %v", ranks, want)
+	}
+	sorted := make([]int32, len(keys))
+	place(sorted, keys, ranks, 5)
+	if want := []int32{5, 5, 5, 7, 7, 9}; !slices.Equal(sorted, want) {
+		t.Errorf("placed keys are %v, want %v", sorted, want)
+	}
+}
+
+func TestDeal(t *testing.T) {
+	for _, c := range []struct {
+		counts []int64
+		npes   int
+		want   []int
+	}{
+		{[]int64{1, 1, 1, 1}, 1, []int{0, 4}},
+		{[]int64{1, 1, 1, 1}, 2, []int{0, 2, 4}},
+		{[]int64{1, 2, 4, 1}, 2, []int{0, 3, 4}},    // the bucket that fills up the share belongs to it
+		{[]int64{1, 1, 0, 0}, 2, []int{0, 1, 4}},    // empty buckets at the end are somebody's
+		{[]int64{9, 0, 0, 0}, 3, []int{0, 1, 2, 4}}, // one bucket fills up several shares
+		{[]int64{5, 5}, 4, []int{0, 1, 2, 2, 2}},    // more PEs than buckets
+		{[]int64{0, 0, 3, 3, 3, 3}, 4, []int{0, 3, 4, 5, 6}},
+	} {
+		bounds := make([]int, c.npes+1)
+		deal(c.counts, bounds)
+		if !slices.Equal(bounds, c.want) {
+			t.Errorf("deal(%v) to %d PEs is %v, want %v", c.counts, c.npes, bounds, c.want)
+		}
+	}
+}
+
+// The published ranks hold for the published keys, iteration by iteration.
+func TestProblem_RanksOfClassS(t *testing.T) {
+	p := problems['S']
+	keys := p.generate(0, p.size())
+	ranks := make([]uint32, 1<<p.logRange)
+	for iteration := 1; iteration <= classIterations; iteration++ {
+		keys[iteration], keys[iteration+classIterations] = int32(iteration), int32(1<<p.logRange-iteration)
+		accumulate(ranks, keys, 0)
+		for i, position := range p.testPositions {
+			if got, want := int64(ranks[keys[position]-1]), p.testRank(i, iteration); got != want {
+				t.Errorf("iteration %d, test %d: rank %d, want %d", iteration, i, got, want)
+			}
+		}
+	}
+}
+
+func TestJudge(t *testing.T) {
+	// confirmed, disorder, keys, sum, first, last
+	right := func() []int64 {
+		return []int64{
+			3, 0, 4, -7, 0, 5,
+			0, 0, 0, 0, 0, 0, // a PE without keys
+			2, 0, 2, 7, 5, 9,
+		}
+	}
+	if got, want := judge(right(), 6), (verdict{confirmed: 5}); got != want {
+		t.Errorf("verdict is %+v, want %+v", got, want)
+	}
+	for _, c := range []struct {
+		name  string
+		spoil func(all []int64)
+		want  verdict
+	}{
+		{"disorder within a PE", func(all []int64) { all[tellDisorder] = 2 }, verdict{5, 2, 0, false}},
+		{"disorder between PEs", func(all []int64) { all[2*tellings+tellFirst] = 4 }, verdict{5, 1, 0, false}},
+		{"a key lost", func(all []int64) { all[tellKeys] = 3 }, verdict{5, 0, 1, false}},
+		{"a key altered", func(all []int64) { all[tellSum]++ }, verdict{5, 0, 0, true}},
+	} {
+		all := right()
+		c.spoil(all)
+		if got := judge(all, 6); got != c.want {
+			t.Errorf("%s: verdict is %+v, want %+v", c.name, got, c.want)
+		}
+	}
+}
