@@ -7,17 +7,36 @@ import (
 	"go/parser"
 	"go/types"
 	"path"
+	"regexp"
+	"slices"
 	"strings"
 )
 
-// checkPrograms type-checks the whole programs in Markdown files: blocks
-// fenced as go that have a package clause.
-func (t *tree) checkPrograms() []problem {
+var relativeLink = regexp.MustCompile(`\]\(([\w./-]+)(#[\w-]*)?\)`)
+
+// checkDocuments follows the relative links in Markdown files and type-checks
+// their whole programs: blocks fenced as go that have a package clause.
+func (t *tree) checkDocuments() []problem {
 	var found []problem
 	c := newChecker(t)
 	for _, f := range t.files {
 		if path.Ext(f.path) != ".md" {
 			continue
+		}
+		fenced := false
+		for i, line := range strings.Split(string(f.source), "\n") {
+			if strings.HasPrefix(line, "```") {
+				fenced = !fenced
+			}
+			if fenced {
+				continue
+			}
+			for _, m := range relativeLink.FindAllStringSubmatch(line, -1) {
+				target := path.Join(f.dir(), m[1])
+				if !slices.ContainsFunc(t.files, func(f *file) bool { return within(f.path, target) }) {
+					found = append(found, problem{f.path, i + 1, "links to " + target + ", which is not there"})
+				}
+			}
 		}
 		for _, b := range goBlocks(string(f.source)) {
 			// Blank lines give the program the line numbers that it has in the page.
@@ -72,7 +91,12 @@ func docsFixtures() []fixture {
 	return []fixture{
 		{
 			name:  "programs in documents that compile",
-			files: map[string]string{"README.md": page, "fabric/x.go": "func Do(n int) {}\n"},
+			files: map[string]string{"README.md": page, "fabric/x.go": "func Do(n int) {}\n", "docs/a.md": "[up](../README.md#a-program), [in](../fabric), [out](https://example.org/x)\n"},
+		},
+		{
+			name:  "a link to what is not there",
+			files: map[string]string{"docs/a.md": "\nsee [b](b.md) and [a](a.md)\n"},
+			want:  []string{"docs/a.md:2: links to docs/b.md, which is not there"},
 		},
 		{
 			name:  "a program in a document that calls what is not there",

@@ -22,8 +22,8 @@ var allowedState = map[string]string{
 // checkState finds package-level variables that can change. A variable is fine
 // if nothing in the module assigns to it or to a part of it, takes its address,
 // or calls a method on it that could; and if its type leaves nobody else a way:
-// values are fine, slices and maps are if they are only read in place, and what
-// can be changed through a copy (pointers, channels, interfaces, anything of
+// values are fine, slices and maps are if they are only read in place or by a
+// function they are passed to, and what can be changed through a copy (pointers, channels, interfaces, anything of
 // package sync) only as the result of a constructor known to return a constant.
 // Variables of tests are not looked at, but what tests do to the others is.
 func (t *tree) checkState(allowed map[string]string) []problem {
@@ -174,13 +174,11 @@ func mutable(typ types.Type, seen map[types.Type]bool) string {
 		return ""
 	}
 	seen[typ] = true
-	if named, ok := typ.(*types.Named); ok && named.Obj().Pkg() != nil {
-		switch named.Obj().Pkg().Path() {
-		case "sync", "sync/atomic":
-			return "holds " + named.Obj().Pkg().Name() + "." + named.Obj().Name()
-		case "reflect":
-			return ""
-		}
+	switch name := types.TypeString(typ, (*types.Package).Path); {
+	case strings.HasPrefix(name, "sync.") || strings.HasPrefix(name, "sync/atomic."):
+		return "holds " + types.TypeString(typ, (*types.Package).Name)
+	case name == "error" || name == "os.Signal" || name == "reflect.Type":
+		return "" // interfaces whose values are constants by custom
 	}
 	switch u := typ.Underlying().(type) {
 	case *types.Basic:
@@ -258,6 +256,7 @@ func stateFixtures() []fixture {
 			files: map[string]string{"fabric/x.go": `
 import (
 	"errors"
+	"os"
 	"regexp"
 	"slices"
 	"strings"

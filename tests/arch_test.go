@@ -114,7 +114,7 @@ func (t *tree) check(rules rules) []string {
 	found = append(found, t.checkFiles()...)
 	found = append(found, t.checkPackageComments()...)
 	found = append(found, t.checkState(rules.state)...)
-	found = append(found, t.checkPrograms()...)
+	found = append(found, t.checkDocuments()...)
 	var texts []string
 	for _, p := range found {
 		texts = append(texts, p.String())

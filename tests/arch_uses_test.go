@@ -84,20 +84,19 @@ func isArray(t types.Type) bool {
 	return ok
 }
 
-// readers are packages whose functions only read the slices and maps that
-// they are given, with their exceptions.
-var readers = map[string][]string{
-	"slices":  {"Sort", "Reverse", "Delete", "Insert", "Replace", "Compact", "Grow", "Clip"}, // and longer names
-	"maps":    {"Copy", "Delete"},
-	"strings": nil,
-	"bytes":   nil,
-	"fmt":     {"Append", "Sscan", "Fscan", "Scan"},
-	"binary":  {"Put", "Append"},
-	"hex":     {"Encode", "Decode"},
+// writers are the standard library's functions, by the start of their names,
+// that write to a slice or map that they are given, or keep it.
+var writers = [...]string{
+	"append", "copy", "clear", "delete",
+	"slices.Sort", "slices.Reverse", "slices.Delete", "slices.Insert", "slices.Replace",
+	"slices.Compact", "slices.Grow", "slices.Clip",
+	"maps.Copy", "maps.Delete", "maps.Insert",
+	"sort.", "rand.Read", "rand.Shuffle", "io.Read", "binary.Put",
 }
 
-// readInPlace reports whether the use of a slice or map, n below stack, can
-// neither change it nor keep it.
+// readInPlace reports whether the use of a slice or map, n below stack, neither
+// changes nor keeps it. Functions other than writers are taken to read what
+// they are given.
 func readInPlace(n ast.Expr, stack []ast.Node, info *types.Info) bool {
 	i := len(stack) - 1
 	parent := stack[i]
@@ -119,30 +118,21 @@ func readInPlace(n ast.Expr, stack []ast.Node, info *types.Info) bool {
 	case *ast.AssignStmt: // reported as an assignment if it is one
 		return slices.Contains(p.Lhs, n)
 	case *ast.CallExpr:
-		return readBy(p, n)
+		return readBy(p, n, info)
 	}
 	return false
 }
 
-// readBy reports whether call only reads its argument arg.
-func readBy(call *ast.CallExpr, arg ast.Expr) bool {
-	switch fun := unindexed(call.Fun).(type) {
-	case *ast.Ident:
-		switch fun.Name {
-		case "len", "cap", "string", "min", "max":
-			return true
-		case "append": // append(y, x...) copies x
-			return call.Args[0] != arg
-		case "copy":
-			return call.Args[0] != arg
-		}
-	case *ast.SelectorExpr:
-		pkg, ok := fun.X.(*ast.Ident)
-		if !ok {
-			return false
-		}
-		writers, ok := readers[pkg.Name]
-		return ok && !slices.ContainsFunc(writers, func(w string) bool { return strings.HasPrefix(fun.Sel.Name, w) })
+// readBy reports whether call only reads its argument arg. A conversion to
+// another slice type does not: its result is the same slice.
+func readBy(call *ast.CallExpr, arg ast.Expr, info *types.Info) bool {
+	if info.Types[call.Fun].IsType() {
+		t, _ := info.Types[call.Fun].Type.Underlying().(*types.Basic)
+		return t != nil // string(x) copies
 	}
-	return false
+	name := types.ExprString(unindexed(call.Fun))
+	if (name == "append" || name == "copy") && call.Args[0] != arg {
+		return true // they copy their second argument
+	}
+	return !slices.ContainsFunc(writers[:], func(w string) bool { return strings.HasPrefix(name, w) })
 }
