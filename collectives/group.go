@@ -134,7 +134,7 @@ func (g *Group) syncFlat(c Call) error {
 	own := g.w.Own(slot)
 	storeRelaxed(own, 8, sig)
 	storeRelease(own, g.epoch)
-	if g.w.WakeDue() {
+	if g.w.Due() {
 		g.w.Domain().Wake(-1)
 	}
 	for i := 1; i < g.n; i++ {
@@ -173,7 +173,7 @@ func (g *Group) syncCentral(c Call) error {
 			return g.mismatch(c)
 		}
 		storeFenced(epoch, g.epoch)
-		if g.w.WakeDue() {
+		if g.w.Due() {
 			g.w.Domain().Wake(-1)
 		}
 		return nil

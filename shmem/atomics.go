@@ -41,7 +41,7 @@ func AtomicSet[T Scalar](x Sym[T], v T, target int) {
 	if x.n == 1 {
 		if p := x.ctx.w.Word(target, x.off, x.obj.live); p != nil {
 			storeWord(p, v)
-			if x.ctx.w.WakeDue() {
+			if x.ctx.w.Due() {
 				x.ctx.wake(target)
 			}
 			return
@@ -59,7 +59,7 @@ func AtomicSwap[T Scalar](x Sym[T], v T, target int) T {
 	if x.n == 1 {
 		if p := x.ctx.w.Word(target, x.off, x.obj.live); p != nil {
 			old := swapWord(p, v)
-			if x.ctx.w.WakeDue() {
+			if x.ctx.w.Due() {
 				x.ctx.wake(target)
 			}
 			return old
@@ -78,7 +78,7 @@ func AtomicCompareSwap[T Integer](x Sym[T], cond, v T, target int) T {
 	if x.n == 1 {
 		if p := x.ctx.w.Word(target, x.off, x.obj.live); p != nil {
 			old := compareSwapWord(p, cond, v)
-			if x.ctx.w.WakeDue() {
+			if x.ctx.w.Due() {
 				x.ctx.wake(target)
 			}
 			return old
@@ -97,7 +97,7 @@ func AtomicAdd[T Integer](x Sym[T], v T, target int) {
 	if x.n == 1 {
 		if p := x.ctx.w.Word(target, x.off, x.obj.live); p != nil {
 			addWord(p, v)
-			if x.ctx.w.WakeDue() {
+			if x.ctx.w.Due() {
 				x.ctx.wake(target)
 			}
 			return
@@ -115,7 +115,7 @@ func AtomicFetchAdd[T Integer](x Sym[T], v T, target int) T {
 	if x.n == 1 {
 		if p := x.ctx.w.Word(target, x.off, x.obj.live); p != nil {
 			old := addWord(p, v)
-			if x.ctx.w.WakeDue() {
+			if x.ctx.w.Due() {
 				x.ctx.wake(target)
 			}
 			return old
@@ -134,7 +134,7 @@ func AtomicAnd[T Bitwise](x Sym[T], v T, target int) {
 	if x.n == 1 {
 		if p := x.ctx.w.Word(target, x.off, x.obj.live); p != nil {
 			andWord(p, v)
-			if x.ctx.w.WakeDue() {
+			if x.ctx.w.Due() {
 				x.ctx.wake(target)
 			}
 			return
@@ -152,7 +152,7 @@ func AtomicFetchAnd[T Bitwise](x Sym[T], v T, target int) T {
 	if x.n == 1 {
 		if p := x.ctx.w.Word(target, x.off, x.obj.live); p != nil {
 			old := andWord(p, v)
-			if x.ctx.w.WakeDue() {
+			if x.ctx.w.Due() {
 				x.ctx.wake(target)
 			}
 			return old
@@ -171,7 +171,7 @@ func AtomicOr[T Bitwise](x Sym[T], v T, target int) {
 	if x.n == 1 {
 		if p := x.ctx.w.Word(target, x.off, x.obj.live); p != nil {
 			orWord(p, v)
-			if x.ctx.w.WakeDue() {
+			if x.ctx.w.Due() {
 				x.ctx.wake(target)
 			}
 			return
@@ -189,7 +189,7 @@ func AtomicFetchOr[T Bitwise](x Sym[T], v T, target int) T {
 	if x.n == 1 {
 		if p := x.ctx.w.Word(target, x.off, x.obj.live); p != nil {
 			old := orWord(p, v)
-			if x.ctx.w.WakeDue() {
+			if x.ctx.w.Due() {
 				x.ctx.wake(target)
 			}
 			return old
@@ -208,7 +208,7 @@ func AtomicXor[T Bitwise](x Sym[T], v T, target int) {
 	if x.n == 1 {
 		if p := x.ctx.w.Word(target, x.off, x.obj.live); p != nil {
 			xorWord(p, v)
-			if x.ctx.w.WakeDue() {
+			if x.ctx.w.Due() {
 				x.ctx.wake(target)
 			}
 			return
@@ -226,7 +226,7 @@ func AtomicFetchXor[T Bitwise](x Sym[T], v T, target int) T {
 	if x.n == 1 {
 		if p := x.ctx.w.Word(target, x.off, x.obj.live); p != nil {
 			old := xorWord(p, v)
-			if x.ctx.w.WakeDue() {
+			if x.ctx.w.Due() {
 				x.ctx.wake(target)
 			}
 			return old

@@ -13,7 +13,6 @@ import "github.com/goshmem/goshmem/symheap"
 type Context struct {
 	// Set when the context is made; read-only afterwards.
 	w    symheap.Window // first: the near ranges are one cache line
-	far  bool           // some PE is reached through the endpoint
 	npes int            // of the team
 	me   int            // in the team
 	pe   *PE
@@ -32,14 +31,20 @@ func (ctx *Context) NPEs() int { return ctx.npes }
 // OpenSHMEM 1.6, 9.12.1.
 func (ctx *Context) Fence() {
 	ctx.w.Fence()
-	if ctx.far || ctx.w.WakeDue() {
+	if ctx.w.Due() {
 		ctx.fenceSlow()
 	}
 }
 
 //go:noinline
 func (ctx *Context) fenceSlow() {
-	if ctx.far {
+	switch {
+	case ctx.w.AllNear():
+	case ctx.w.Mixed():
+		// An endpoint orders its own operations only. Those to near PEs must be
+		// complete before a later direct store can overtake them.
+		ctx.must("Fence", -1, ctx.w.Endpoint().Quiet())
+	default:
 		ctx.must("Fence", -1, ctx.w.Endpoint().Fence())
 	}
 	ctx.w.Domain().Wake(-1)
@@ -51,15 +56,15 @@ func (ctx *Context) fenceSlow() {
 // OpenSHMEM 1.6, 9.12.2.
 func (ctx *Context) Quiet() {
 	ctx.w.Fence()
-	if ctx.far || ctx.w.WakeDue() {
-		ctx.quietSlow("Quiet")
+	if ctx.w.Due() {
+		ctx.quietSlow()
 	}
 }
 
 //go:noinline
-func (ctx *Context) quietSlow(op string) {
-	if ctx.far {
-		ctx.must(op, -1, ctx.w.Endpoint().Quiet())
+func (ctx *Context) quietSlow() {
+	if !ctx.w.AllNear() {
+		ctx.must("Quiet", -1, ctx.w.Endpoint().Quiet())
 	}
 	ctx.w.Domain().Wake(-1)
 }

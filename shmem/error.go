@@ -21,10 +21,23 @@ type Error struct {
 	Reason string // what is wrong, and what to do
 	Site   string // file:line of the call, outside of this package
 	Err    error  // the cause, if there is one
+
+	at badIndex // of At and Slice, whose text is made when it is asked for
+}
+
+// badIndex is what At and Slice know of a bad index. They must stay small
+// enough to be inlined, so the report is written late.
+type badIndex struct {
+	ctx     *Context
+	off     uintptr
+	i, j, n int
 }
 
 // Error puts everything that is known in one line.
 func (e *Error) Error() string {
+	if e.at != (badIndex{}) {
+		e.explainIndex()
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "shmem: %s", e.Op)
 	if e.PE >= 0 {
@@ -52,6 +65,19 @@ func (e *Error) Error() string {
 		b.WriteString(" at " + e.Site)
 	}
 	return b.String()
+}
+
+// explainIndex writes the report of a bad index.
+func (e *Error) explainIndex() {
+	at := e.at
+	e.at, e.PE, e.Target = badIndex{}, -1, -1
+	if at.ctx != nil {
+		e.PE = at.ctx.pe.me
+	}
+	e.Object = fmt.Sprintf("of %d elements at offset %d", at.n, at.off)
+	e.Range = rangeText(at.i, at.j)
+	e.Reason = "index out of bounds"
+	e.Site = panicSite()
 }
 
 // Unwrap returns the cause.
@@ -144,12 +170,21 @@ func (ctx *Context) must(op string, target int, err error) {
 }
 
 // callSite returns file:line of the innermost call from outside this package.
-func callSite() string {
-	var pcs [48]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+func callSite() string { return site(false) }
+
+// panicSite is callSite for the panic that is under way, seen from a deferred
+// function or from the runtime's report; "" if there is none.
+func panicSite() string { return site(true) }
+
+func site(panicking bool) string {
+	var pcs [64]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
 	for {
 		f, more := frames.Next()
-		if f.Function != "" && !strings.HasPrefix(f.Function, thisPackage) && !strings.HasPrefix(f.Function, collectivesPackage) {
+		switch {
+		case panicking:
+			panicking = f.Function != "runtime.gopanic"
+		case f.Function != "" && !strings.HasPrefix(f.Function, thisPackage) && !strings.HasPrefix(f.Function, collectivesPackage):
 			return fmt.Sprintf("%s:%d", f.File, f.Line)
 		}
 		if !more {

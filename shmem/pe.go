@@ -60,7 +60,7 @@ func Attach(h Host) (*PE, error) {
 		heap:   symheap.New(segment.SystemSize, w.Size()-segment.SystemSize),
 	}
 	pe.commit, _ = h.Domain.(fabric.Committer)
-	pe.ctx = &Context{w: *w, far: !w.AllNear(), npes: h.NPEs, me: h.PE, pe: pe}
+	pe.ctx = &Context{w: *w, npes: h.NPEs, me: h.PE, pe: pe}
 	pe.group = collectives.New(&pe.ctx.w, 0, h.Crowded, callSite)
 	pe.world = &Team{pe: pe, group: pe.group}
 	if err := pe.group.Sync(collectives.Call{Kind: collectives.KindInit}); err != nil {

@@ -65,7 +65,7 @@ func PutValue[T any](x Sym[T], v T, target int) {
 			} else {
 				span[T](p, 1)[0] = v
 			}
-			if x.ctx.w.WakeDue() {
+			if x.ctx.w.Due() {
 				x.ctx.wake(target)
 			}
 			return

@@ -30,7 +30,7 @@ func PutSignal[T any](x Sym[T], src []T, sig Sym[uint64], v uint64, op SignalOp,
 		if p != nil && s != nil {
 			copy(span[T](p, len(src)), src)
 			updateSignal(s, v, op)
-			if x.ctx.w.WakeDue() {
+			if x.ctx.w.Due() {
 				x.ctx.wake(target)
 			}
 			return

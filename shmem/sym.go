@@ -40,32 +40,6 @@ func (x Sym[T]) On(ctx *Context) Sym[T] {
 // Context returns the context that x's operations go through, or nil for the zero Sym.
 func (x Sym[T]) Context() *Context { return x.ctx }
 
-// At returns element i as a symmetric object of one element. It panics if i is
-// not in [0, x.Len()).
-func (x Sym[T]) At(i int) Sym[T] {
-	if uint(i) >= uint(x.n) {
-		x.badIndex(i, i+1, "At")
-	}
-	return Sym[T]{x.ctx, x.obj, x.off + uintptr(i)*sizeof[T](), 1}
-}
-
-// Slice returns elements i to j-1 as a symmetric object. It panics unless
-// 0 <= i <= j <= x.Len().
-func (x Sym[T]) Slice(i, j int) Sym[T] {
-	if uint(i) > uint(j) || uint(j) > uint(x.n) {
-		x.badIndex(i, j, "Slice")
-	}
-	return Sym[T]{x.ctx, x.obj, x.off + uintptr(i)*sizeof[T](), j - i}
-}
-
-//go:noinline
-func (x Sym[T]) badIndex(i, j int, op string) {
-	e := x.misuse(op, 0, -1)
-	e.Range = rangeText(i, j)
-	e.Reason = "index out of bounds"
-	panic(e)
-}
-
 // Local returns the calling PE's own elements. They are ordinary memory: other
 // PEs' puts and atomics change it, and what makes a change visible is a
 // barrier, a wait, or a signal. The slice stays valid memory after Free, when

@@ -54,7 +54,7 @@ func Test[T Integer](x Sym[T], cmp Cmp, v T) bool {
 	}
 	// A program that polls owes the others what a wait would give them.
 	x.ctx.must("Test", -1, x.ctx.w.Endpoint().Progress())
-	if x.ctx.w.WakeDue() {
+	if x.ctx.w.Due() {
 		x.ctx.wake(-1)
 	}
 	return false

@@ -25,7 +25,7 @@ type Window struct {
 	data    uint           // near PEs for data: first … first+data-1
 	atomics uint           // near PEs for atomics, 0 if they go through the endpoint
 	own     unsafe.Pointer // own segment
-	sleep   *uint32        // nonzero while a near PE sleeps
+	due     *uint32        // nonzero if ordering takes more than a CPU fence
 	spin    int            // looks at a word before Domain.Wait is called
 
 	size   uintptr // bytes of a segment
@@ -33,6 +33,7 @@ type Window struct {
 	npes   int
 	domain fabric.Domain
 	ep     *fabric.Extended
+	always uint32 // what due points to where some PE is far
 
 	_     [128]byte
 	fence uint32 // target of Fence's exchange; no other word on its lines
@@ -46,7 +47,6 @@ func NewWindow(d fabric.Domain, ep fabric.Endpoint, me, npes int) *Window {
 	own := d.Map(me)
 	w := &Window{
 		own:    unsafe.Pointer(unsafe.SliceData(own)),
-		sleep:  d.Sleepers(),
 		spin:   caps.Spin,
 		size:   uintptr(len(own)),
 		me:     me,
@@ -56,6 +56,11 @@ func NewWindow(d fabric.Domain, ep fabric.Endpoint, me, npes int) *Window {
 	}
 	if caps.Direct {
 		w.findNear(caps.CPUAtomics)
+	}
+	w.due = d.Sleepers()
+	if !w.AllNear() {
+		w.due = &w.always
+		w.always = 1
 	}
 	return w
 }
@@ -126,6 +131,10 @@ func (w *Window) Me() int { return w.me }
 // NPEs returns the number of PEs.
 func (w *Window) NPEs() int { return w.npes }
 
+// Mixed reports whether some near PE is reached both by direct stores and
+// through the endpoint, because its atomics have another actor than the CPU.
+func (w *Window) Mixed() bool { return w.data != w.atomics }
+
 // Size returns the size of a segment in bytes.
 func (w *Window) Size() uintptr { return w.size }
 
@@ -138,9 +147,11 @@ func (w *Window) Domain() fabric.Domain { return w.domain }
 // Endpoint returns the endpoint.
 func (w *Window) Endpoint() *fabric.Extended { return w.ep }
 
-// WakeDue reports whether some near PE sleeps. It orders nothing: a PE that
-// is about to sleep may be missed, which costs it one time-out.
-func (w *Window) WakeDue() bool { return atomic.LoadUint32(w.sleep) != 0 }
+// Due reports whether, after Fence, some near PE sleeps and must be woken, or
+// some PE is far, so that its endpoint has to be asked too. It is one load and
+// orders nothing: a PE that is about to sleep may be missed, which costs it one
+// time-out.
+func (w *Window) Due() bool { return atomic.LoadUint32(w.due) != 0 }
 
 // Fence orders all direct stores before it ahead of all direct loads and
 // stores after it. On amd64 it is one XCHG on a line of its own.
