@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Package launcher starts the PEs of a job, wires them up, watches them, and
+// ends them; command gorun is its user.
+//
+// A job is a tree of processes: the launcher ([Run]), one proxy for each node
+// ([Proxy], which is the same executable started again), and the proxy's PEs.
+// Launcher and proxy exchange frames (frame.go) over the proxy's standard input
+// and output, so the proxy may as well be at the other end of a remote shell.
+//
+// The launcher decides: it knows why the job ends and with which status
+// (verdict.go), and it writes the output. The proxy obeys: it starts PEs, runs
+// the bootstrap server of package pmi for them, passes on their output and
+// signals, and kills. When the launcher is gone, the proxy kills everything
+// below it; when the proxy is gone, the kernel kills the PEs, and the launcher
+// what the PEs have left. So nothing outlives a job, however it ends.
+//
+// The package starts any executable: it knows neither package shmem nor any
+// fabric. It runs on Linux; elsewhere [Run] says so.
+package launcher

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/goshmem/goshmem/launcher"
+)
+
+// A program is an executable to be started.
+type program struct {
+	path      string
+	name      string   // its first argument
+	temporary []string // to be removed once it runs
+}
+
+func (p program) remove() {
+	for _, path := range p.temporary {
+		os.RemoveAll(path)
+	}
+}
+
+// find returns the program that arg names: a Go package, which it builds, or an
+// executable.
+func find(arg string) (program, error) {
+	info, err := os.Stat(arg)
+	if err == nil && info.IsDir() {
+		return build(arg, ".")
+	}
+	if err == nil && strings.HasSuffix(arg, ".go") {
+		return build(filepath.Dir(arg), filepath.Base(arg))
+	}
+	path, err := exec.LookPath(arg)
+	if err == nil {
+		path, err = filepath.Abs(path) // PEs may start elsewhere
+	}
+	switch {
+	case err == nil:
+		return program{path: path, name: arg}, nil
+	case errors.Is(err, fs.ErrPermission):
+		return program{}, statusError{fmt.Errorf("%s: not executable: chmod +x it, or give a Go package or .go file to be built", arg), launcher.StatusNotRunnable}
+	case errors.Is(err, exec.ErrDot), !strings.Contains(arg, "/") && isFile(arg):
+		return program{}, statusError{fmt.Errorf("%s: not found in $PATH, but in this folder: use ./%[1]s", arg), launcher.StatusNotFound}
+	case !strings.Contains(arg, "/"):
+		return program{}, statusError{fmt.Errorf("%s: not found in $PATH; for a file or package of this folder write ./%[1]s", arg), launcher.StatusNotFound}
+	default:
+		return program{}, statusError{fmt.Errorf("%s: not found", arg), launcher.StatusNotFound}
+	}
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// build builds the package or file pkg in dir, in the module that dir belongs
+// to. The compiler speaks for itself on standard error.
+func build(dir, pkg string) (p program, err error) {
+	tool, err := exec.LookPath("go")
+	if err != nil {
+		return program{}, statusError{fmt.Errorf("%s is to be built, but there is no go command in $PATH: install Go, or give an executable", filepath.Join(dir, pkg)), launcher.StatusNotFound}
+	}
+	// The executable stays removable while we build it.
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(interrupts)
+
+	temp, err := os.MkdirTemp("", "gorun-")
+	if err != nil {
+		return program{}, statusError{fmt.Errorf("folder for the executable: %w", err), 1}
+	}
+	p.temporary = []string{temp}
+	defer func() {
+		if err != nil {
+			p.remove()
+		}
+	}()
+	// A folder as the output refuses packages that are no program.
+	cmd := exec.Command(tool, "build", "-o", temp+string(filepath.Separator), pkg)
+	cmd.Dir = dir
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	if err := cmd.Start(); err != nil {
+		return program{}, statusError{fmt.Errorf("start %s: %w", tool, err), 1}
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	select {
+	case err = <-done:
+	case s := <-interrupts:
+		cmd.Process.Signal(s)
+		<-done
+		return program{}, interrupted(s)
+	}
+	if err != nil {
+		return program{}, statusError{fmt.Errorf("%s could not be built (%w)", filepath.Join(dir, pkg), err), max(1, cmd.ProcessState.ExitCode())}
+	}
+	entries, err := os.ReadDir(temp)
+	if err != nil || len(entries) != 1 {
+		return program{}, statusError{fmt.Errorf("%s gave %d executables, want 1", filepath.Join(dir, pkg), len(entries)), 1}
+	}
+	p.path = filepath.Join(temp, entries[0].Name())
+	p.name = entries[0].Name()
+	return p, nil
+}
+
+// interrupted is the error after a signal while the program is built.
+func interrupted(s os.Signal) error {
+	status := 1
+	if n, ok := s.(syscall.Signal); ok {
+		status = launcher.StatusSignal + int(n)
+	}
+	return statusError{fmt.Errorf("stopped by %v while the program was built", s), status}
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package launcher
+
+import (
+	"time"
+
+	"github.com/goshmem/goshmem/internal/segment"
+)
+
+// A Job says what to start.
+type Job struct {
+	Path string   // the executable
+	Args []string // its arguments, Args[0] included
+	Env  []string // environment of the PEs, as NAME=value; internal variables are replaced
+	Dir  string   // where the PEs start; empty: here
+
+	NPEs    int           // how many PEs; see CheckNPEs
+	Heap    uint64        // bytes of each PE's symmetric heap
+	Label   bool          // start each line of output with the PE's number
+	Timeout time.Duration // how long the job may take; 0: for ever
+	Bind    Binding       // which cores the PEs may use
+	Verbose bool          // tell what happens
+
+	// Remove names files and folders to be removed once all PEs run.
+	Remove []string
+}
+
+// A Binding says which cores the PEs of a node may use.
+type Binding int
+
+const (
+	// BindAuto is BindCore if the node has a core for each PE, else BindNone.
+	BindAuto Binding = iota
+
+	// BindNone lets every PE use all cores.
+	BindNone
+
+	// BindCore gives every PE its share of the cores, at least one.
+	BindCore
+)
+
+// Exit statuses of [Run] beyond those of the PEs.
+const (
+	StatusOK          = 0
+	StatusError       = 1   // a PE broke a rule of the job
+	StatusUsage       = 2   // nothing was started: the job can't be as asked
+	StatusLostNode    = 113 // a proxy is gone, and the node's PEs with it
+	StatusTimeout     = 124 // the job took longer than Job.Timeout
+	StatusNotRunnable = 126 // the program can't be executed
+	StatusNotFound    = 127 // there is no such program
+	StatusSignal      = 128 // + the signal's number: killed by a signal, gorun or a PE
+)
+
+// maxPEs is the most PEs of a node, whatever the system allows.
+const maxPEs = segment.MaxPEs

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package pmi
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+)
+
+const (
+	// greetWait is how long a stranger may take to prove that it is a PE.
+	greetWait = 5 * time.Second
+
+	// maxStrangers is how many connections beyond one a PE may be greeting at
+	// once; the oldest has to go when one more comes.
+	maxStrangers = 256
+)
+
+// A State says how far a PE has come.
+type State int
+
+const (
+	// Outside is a PE that has not called Init: maybe no SHMEM program at all.
+	Outside State = iota
+
+	// Inside is a PE between Init and Finalize: it must not end.
+	Inside
+
+	// Finalized is a PE that may end.
+	Finalized
+)
+
+// A Job is what a [Server] knows of the job.
+type Job struct {
+	NPEs   int              // PEs of the job, all of them on this node
+	ID     string           // the job's name, without spaces
+	Secret [SecretSize]byte // what its PEs know
+
+	// What the server tells of. The functions are called from the goroutines
+	// of the connections; that PE has no reply yet, so it waits.
+	Joined func(pe int)                       // the PE has called Init
+	Abort  func(pe int, code int, msg string) // the PE wants the job to end
+	Log    func(text string)                  // something odd, of no consequence
+}
+
+// A Server is the launcher's end of the bootstrap: it answers the PEs of a job
+// on this node. A PE speaks one of the two protocols; barriers join both.
+type Server struct {
+	job   Job
+	peers []*peer
+
+	mu        sync.Mutex
+	round     *round            // the collective under way, or nil
+	keys      map[string]string // what PMI-1 PEs have put
+	keysSize  int               // bytes of keys
+	strangers []net.Conn        // being greeted, oldest first
+}
+
+// A peer is what the server knows of a PE.
+type peer struct {
+	// Guarded by Server.mu.
+	state   State
+	links   int           // connections that may still bring something
+	settled chan struct{} // closed once there are none
+	open    []io.Closer   // to be closed at the job's end
+}
+
+// NewServer returns a server for job. It starts no goroutine.
+func NewServer(job Job) *Server {
+	s := &Server{job: job, keys: make(map[string]string)}
+	for range job.NPEs {
+		s.peers = append(s.peers, new(peer))
+	}
+	s.keys["PMI_process_mapping"] = fmt.Sprintf("(vector,(0,1,%d))", job.NPEs)
+	return s
+}
+
+// Serve greets whoever connects to l, and serves those who prove to be a PE,
+// until l is closed. Each connection has one goroutine.
+func (s *Server) Serve(l net.Listener) {
+	for {
+		conn, err := l.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			// Out of descriptors for the moment: those of strangers come back.
+			s.job.Log(fmt.Sprintf("bootstrap: %v", err))
+			s.dropStranger()
+			time.Sleep(10 * time.Millisecond)
+			continue
+		}
+		s.addStranger(conn)
+		go s.greet(conn)
+	}
+}
+
+// addStranger notes that conn is being greeted.
+func (s *Server) addStranger(conn net.Conn) {
+	s.mu.Lock()
+	full := len(s.strangers) >= maxStrangers+s.job.NPEs
+	s.strangers = append(s.strangers, conn)
+	s.mu.Unlock()
+	if full {
+		s.dropStranger()
+	}
+}
+
+// dropStranger hangs up on whoever has been greeted for the longest time.
+func (s *Server) dropStranger() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.strangers) > 0 {
+		s.strangers[0].Close()
+		s.strangers = s.strangers[1:]
+	}
+}
+
+// greet finds out who conn is.
+func (s *Server) greet(conn net.Conn) {
+	conn.SetDeadline(time.Now().Add(greetWait))
+	pe, err := receive(conn, s.job.Secret, s.job.NPEs)
+
+	s.mu.Lock()
+	for i, c := range s.strangers {
+		if c == conn {
+			s.strangers = append(s.strangers[:i], s.strangers[i+1:]...)
+			break
+		}
+	}
+	refused := err == nil && s.peers[pe].state != Outside
+	if err == nil && !refused {
+		s.enterLocked(pe, conn)
+		s.peers[pe].state = Inside
+	}
+	s.mu.Unlock()
+
+	switch {
+	case err != nil:
+		s.job.Log(fmt.Sprintf("bootstrap: dropped a connection from %v: %v", conn.RemoteAddr(), err))
+	case refused:
+		s.job.Log(fmt.Sprintf("bootstrap: refused a second process that is PE %d", pe))
+		text := fmt.Sprintf("PE %d has called Init before, in this process or in another", pe)
+		conn.Write(message{opRefused, []byte(text)}.encode())
+	default:
+		defer s.leave(pe)
+		s.job.Joined(pe)
+		conn.SetDeadline(time.Time{})
+		if err := s.serveGorun(pe, conn); err != nil && !errors.Is(err, net.ErrClosed) {
+			s.job.Log(fmt.Sprintf("bootstrap: connection of PE %d: %v", pe, err))
+		}
+	}
+	conn.Close()
+}
+
+// enterLocked notes a connection of pe; leave tells of its end.
+func (s *Server) enterLocked(pe int, conn io.Closer) {
+	p := s.peers[pe]
+	if p.links == 0 {
+		p.settled = make(chan struct{})
+	}
+	p.links++
+	p.open = append(p.open, conn)
+}
+
+func (s *Server) leave(pe int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.peers[pe]
+	if p.links--; p.links == 0 {
+		close(p.settled)
+	}
+}
+
+// serveGorun answers the requests of a PE in gorun's own protocol.
+func (s *Server) serveGorun(pe int, conn net.Conn) error {
+	if _, err := conn.Write(message{op: opWelcome}.encode()); err != nil {
+		return err
+	}
+	for {
+		m, err := readMessage(conn, maxRequest)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch m.op {
+		case opAllgather, opBarrier:
+			// Replies wait for the others, but this goroutine goes on reading:
+			// an abort, or the PE's end, comes at any time.
+			r := s.join(pe, m.op, m.payload)
+			go func() {
+				<-r.done
+				conn.Write(r.reply(m.op).encode())
+			}()
+		case opFinalize:
+			s.finalize(pe)
+			_, err := conn.Write(message{op: opDone}.encode())
+			return err
+		case opAbort:
+			code, msg, err := parseAbort(m.payload)
+			if err != nil {
+				return err
+			}
+			s.job.Abort(pe, code, msg)
+			return nil
+		default:
+			return fmt.Errorf("op %d: %w", m.op, errNotOurs)
+		}
+	}
+}
+
+// finalize notes that pe may end.
+func (s *Server) finalize(pe int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.peers[pe].state = Finalized
+	if s.round != nil {
+		s.endLocked(fmt.Sprintf("PE %d has called Finalize while %s waits in %s", pe, peText(s.round.first()), opName(s.round.op)))
+	}
+}
+
+// Settle waits until everything that PE pe has sent is handled, given that its
+// process has ended, and returns its last state. It waits no longer than wait,
+// for others may hold the PE's end of an inherited descriptor.
+func (s *Server) Settle(pe int, wait time.Duration) State {
+	p := s.peers[pe]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p.links > 0 {
+		settled := p.settled
+		s.mu.Unlock()
+		select {
+		case <-settled:
+		case <-time.After(wait):
+		}
+		s.mu.Lock()
+	}
+	return p.state
+}
+
+// Close ends all connections.
+func (s *Server) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.strangers) > 0 {
+		s.strangers[0].Close()
+		s.strangers = s.strangers[1:]
+	}
+	if s.round != nil {
+		s.endLocked("the job is ending")
+	}
+	for _, p := range s.peers {
+		for _, c := range p.open {
+			c.Close()
+		}
+		p.open = nil
+	}
+}
+
+// ServePMI1 serves PE pe plain PMI-1 on its inherited socket, of which conn is
+// our end, until it closes. The error says what it did wrong: a process that
+// breaks the protocol waits for ever, so the job should end.
+func (s *Server) ServePMI1(pe int, conn *os.File) error {
+	defer conn.Close()
+	defer s.leave(pe)
+	return s.servePMI1(pe, conn)
+}
+
+// ExpectPMI1 notes that PE pe has conn, before its process starts, so that
+// Settle waits for what comes on it.
+func (s *Server) ExpectPMI1(pe int, conn *os.File) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.enterLocked(pe, conn)
+}

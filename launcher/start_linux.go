@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package launcher
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/goshmem/goshmem/internal/segment"
+	"github.com/goshmem/goshmem/launcher/pmi"
+)
+
+// File descriptors of a PE, beyond the standard three.
+const (
+	fdSecret = 3 + iota
+	fdSegment
+	fdPMI
+)
+
+// A starter starts the PEs of a node.
+type starter struct {
+	job      *nodeJob
+	addr     string // of the bootstrap server
+	cores    []int  // of this node
+	env      []string
+	segment  int // the node's shared file
+	null     int // /dev/null
+	stdin    int // for PE 0
+	stdout   int // for all PEs, unless labelled
+	starting chan func()
+}
+
+// newStarter makes what all PEs share.
+func newStarter(job *nodeJob, addr string, stdin, stdout int) (*starter, error) {
+	cores, err := nodeCores()
+	if err != nil {
+		return nil, err
+	}
+	layout, err := job.layout(len(cores))
+	if err != nil {
+		return nil, err
+	}
+	s := &starter{
+		job:    job,
+		addr:   addr,
+		cores:  cores,
+		env:    withGOMAXPROCS(toStrings(job.Env), len(cores), job.PEs),
+		stdin:  stdin,
+		stdout: stdout,
+	}
+	if s.segment, err = newSegment(layout); err != nil {
+		return nil, err
+	}
+	if s.null, err = unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0); err != nil {
+		return nil, fmt.Errorf("open %s: %w", os.DevNull, err)
+	}
+	s.starting = make(chan func())
+	go s.thread()
+	return s, nil
+}
+
+// thread starts all PEs. The kernel kills them when the thread that has started
+// them ends, which may be long before the process does: so this one never ends.
+func (s *starter) thread() {
+	runtime.LockOSThread()
+	for f := range s.starting {
+		f()
+	}
+	select {}
+}
+
+// newSegment makes the node's shared file. It has no name, so nothing is left
+// of it when the last process that has it is gone.
+func newSegment(l segment.Layout) (fd int, err error) {
+	fd, err = unix.MemfdCreate("goshmem", unix.MFD_CLOEXEC)
+	if err != nil {
+		return 0, fmt.Errorf("create the shared file: %w", err)
+	}
+	if err := unix.Ftruncate(fd, l.FileSize()); err != nil {
+		unix.Close(fd)
+		return 0, fmt.Errorf("make a shared file of %d bytes for %d PEs: %w", l.FileSize(), l.PEs, err)
+	}
+	if _, err := unix.Pwrite(fd, l.Header(), 0); err != nil {
+		unix.Close(fd)
+		return 0, fmt.Errorf("write the shared file's header: %w", err)
+	}
+	return fd, nil
+}
+
+// A process is a PE that runs.
+type process struct {
+	pid    int
+	stdout *os.File // our ends of its streams; nil: not ours
+	stderr *os.File
+	pmi    *os.File // our end of its PMI-1 socket
+}
+
+// start starts the i-th PE of the node.
+func (s *starter) start(i int) (p process, err error) {
+	var ends []int // the PE's ends, which are not for us
+	defer func() {
+		for _, fd := range ends {
+			unix.Close(fd)
+		}
+		if err != nil {
+			p.close()
+		}
+	}()
+
+	files := []uintptr{0: uintptr(s.null), 1: uintptr(s.stdout), fdSegment: uintptr(s.segment), fdPMI: 0}
+	if s.job.First+i == 0 {
+		files[0] = uintptr(s.stdin)
+	}
+	if s.job.Label {
+		if p.stdout, files[1], err = newPipe(&ends); err != nil {
+			return p, err
+		}
+	}
+	if p.stderr, files[2], err = newPipe(&ends); err != nil {
+		return p, err
+	}
+	if files[fdSecret], err = secretPipe(s.job.Secret, &ends); err != nil {
+		return p, err
+	}
+	if p.pmi, files[fdPMI], err = newSocket(&ends); err != nil {
+		return p, err
+	}
+
+	attr := &syscall.ProcAttr{
+		Dir:   string(s.job.Dir),
+		Env:   s.envOf(s.job.First + i),
+		Files: files,
+		Sys: &syscall.SysProcAttr{
+			Pdeathsig: syscall.SIGKILL,
+			Setpgid:   !s.job.Shared,
+		},
+	}
+	result := make(chan error)
+	s.starting <- func() {
+		bindErr := s.bind(i)
+		if bindErr != nil && s.job.Bind == BindCore {
+			result <- bindErr
+			return
+		}
+		var err error
+		p.pid, err = syscall.ForkExec(string(s.job.Path), toStrings(s.job.Args), attr)
+		result <- err
+	}
+	return p, <-result
+}
+
+// bind binds the starting thread, and so the next PE, to the PE's cores.
+func (s *starter) bind(i int) error {
+	cores := coresOf(s.cores, i, s.job.PEs, s.job.Bind)
+	if cores == nil || len(cores) == len(s.cores) {
+		return nil
+	}
+	return setCores(cores)
+}
+
+// envOf returns the environment of a PE.
+func (s *starter) envOf(pe int) []string {
+	own := func(name string, value int) string { return name + "=" + strconv.Itoa(value) }
+	return append(s.env[:len(s.env):len(s.env)],
+		own(pmi.EnvPE, pe),
+		own(pmi.EnvNPEs, s.job.NPEs),
+		pmi.EnvAddr+"="+s.addr,
+		pmi.EnvID+"="+s.job.ID,
+		own(pmi.EnvSecret, fdSecret),
+		own(pmi.EnvSegment, fdSegment),
+		own("PMI_FD", fdPMI),
+		own("PMI_RANK", pe),
+		own("PMI_SIZE", s.job.NPEs),
+	)
+}
+
+// started closes what only starting needs.
+func (s *starter) started() {
+	close(s.starting)
+	unix.Close(s.segment)
+	unix.Close(s.null)
+}
+
+func (p *process) close() {
+	for _, f := range []*os.File{p.stdout, p.stderr, p.pmi} {
+		if f != nil {
+			f.Close()
+		}
+	}
+}
+
+// newPipe returns our reading end of a pipe, with deadlines, and the PE's
+// writing end, which blocks as programs expect.
+func newPipe(ends *[]int) (*os.File, uintptr, error) {
+	var fd [2]int
+	if err := unix.Pipe2(fd[:], unix.O_CLOEXEC); err != nil {
+		return nil, 0, fmt.Errorf("create a pipe: %w", err)
+	}
+	*ends = append(*ends, fd[1])
+	f, err := ours(fd[0], "pipe")
+	return f, uintptr(fd[1]), err
+}
+
+// newSocket returns our end of a connected socket, with deadlines, and the PE's.
+func newSocket(ends *[]int) (*os.File, uintptr, error) {
+	fd, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, 0, fmt.Errorf("create a socket: %w", err)
+	}
+	*ends = append(*ends, fd[1])
+	f, err := ours(fd[0], "pmi")
+	return f, uintptr(fd[1]), err
+}
+
+// ours gives a descriptor deadlines.
+func ours(fd int, name string) (*os.File, error) {
+	if err := unix.SetNonblock(fd, true); err != nil {
+		unix.Close(fd)
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+// secretPipe returns the reading end of a pipe that holds secret and then ends.
+// Unlike a variable, it can't be read by others, nor by the PE's children.
+func secretPipe(secret []byte, ends *[]int) (uintptr, error) {
+	var fd [2]int
+	if err := unix.Pipe2(fd[:], unix.O_CLOEXEC); err != nil {
+		return 0, fmt.Errorf("create a pipe: %w", err)
+	}
+	defer unix.Close(fd[1])
+	*ends = append(*ends, fd[0])
+	if _, err := unix.Write(fd[1], secret); err != nil {
+		return 0, fmt.Errorf("write the job's secret: %w", err)
+	}
+	return uintptr(fd[0]), nil
+}
+
+// startError tells why PE pe could not be started, and gorun's status then.
+func startError(job *nodeJob, pe int, err error) (text string, status int) {
+	path := string(job.Path)
+	switch {
+	case errors.Is(err, syscall.ENOEXEC):
+		return path + " is neither a program for this machine nor a script that starts with #!", StatusNotRunnable
+	case errors.Is(err, syscall.EACCES):
+		return fmt.Sprintf("%s can't be executed: %v; see its permissions (chmod +x) and whether its file system is mounted noexec", path, err), StatusNotRunnable
+	case errors.Is(err, syscall.ENOENT) && len(job.Dir) > 0 && !isDir(string(job.Dir)):
+		return fmt.Sprintf("working directory %s: no such directory", job.Dir), StatusUsage
+	case errors.Is(err, syscall.ENOENT):
+		return path + " not found, or the interpreter that it names", StatusNotFound
+	case errors.Is(err, syscall.EAGAIN):
+		return fmt.Sprintf("start PE %d of %d: %v; there is a limit of processes (ulimit -u, or pids.max of the control group)", pe, job.NPEs, err), StatusError
+	}
+	return fmt.Sprintf("start PE %d of %d: %v", pe, job.NPEs, err), StatusError
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
