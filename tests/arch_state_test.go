@@ -275,6 +275,7 @@ var (
 	limit       = 1 << 20
 	lost  error = lostError{pe: 3}
 	_           = byName["max"]
+	signals     = []os.Signal{os.Interrupt}
 )
 
 type op uint8
