@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package shm_test
+
+import (
+	"os"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/goshmem/goshmem/fabric"
+	"github.com/goshmem/goshmem/fabric/fabrictest"
+	"github.com/goshmem/goshmem/fabric/shm"
+	"github.com/goshmem/goshmem/internal/race"
+	"github.com/goshmem/goshmem/internal/segment"
+)
+
+// open opens n domains on one file, as n processes would.
+func open(t *testing.T, n int, size uintptr) []fabric.Domain {
+	t.Helper()
+	return openOn(t, n, size, n) // as many cores as PEs: waits spin
+}
+
+func openOn(t *testing.T, n int, size uintptr, cores int) []fabric.Domain {
+	t.Helper()
+	l := segment.Layout{PEs: n, NPEs: n, Size: size, Cores: cores}
+	file, err := shm.CreateFile(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	ds := make([]fabric.Domain, n)
+	for i := range ds {
+		if ds[i], err = shm.New(file).Open(fabric.Job{PE: i, NPEs: n, SegmentSize: size}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return ds
+}
+
+func TestShm_Conforms(t *testing.T) {
+	fabrictest.Run(t, open, pinned())
+}
+
+func TestShm_ConformsWhenCrowded(t *testing.T) {
+	fabrictest.Run(t, func(t *testing.T, n int, size uintptr) []fabric.Domain {
+		t.Helper()
+		return openOn(t, n, size, 1)
+	}, pinned())
+}
+
+// TestWait_SleepsAndIsRung: a wait that is long enough to sleep ends soon after
+// the store, not after the nap: many waits in a row would take a nap each.
+func TestWait_SleepsAndIsRung(t *testing.T) {
+	ds := open(t, 2, segment.Granule)
+	ep, err := ds[0].Endpoint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rounds = 50
+	begin := time.Now()
+	for i := range uint64(rounds) {
+		done := make(chan error, 1)
+		go func() {
+			done <- ds[1].Wait(fabric.Cond{PE: 1, Off: 4096, Type: fabric.Uint64, Cmp: fabric.CmpGT, Value: i})
+		}()
+		for ds[0].Sleepers() != nil && *ds[0].Sleepers() == 0 {
+			time.Sleep(50 * time.Microsecond) // until the other PE says that it sleeps
+		}
+		if err := ep.PutWord(1, 4096, 8, i+1); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d := time.Since(begin); d > rounds*4*time.Millisecond {
+		t.Errorf("%d sleeps took %v: they ended by their time-outs", rounds, d)
+	}
+}
+
+func TestCommit_ReadsAsZeroAfterRelease(t *testing.T) {
+	ds := open(t, 1, 1<<20)
+	c := ds[0].(fabric.Committer)
+	const off, size = 4096 - 64, 5*4096 + 100
+	if err := c.Commit(off, size); err != nil {
+		t.Fatal(err)
+	}
+	mem := ds[0].Map(0)
+	for i := range mem {
+		mem[i] = 0xa5
+	}
+	if err := c.Release(off, size); err != nil {
+		t.Fatal(err)
+	}
+	for i, b := range mem {
+		if want := byte(0xa5); i >= off && i < off+size {
+			if b != 0 {
+				t.Fatalf("byte %d of a released range reads %#x", i, b)
+			}
+		} else if b != want {
+			t.Fatalf("byte %d outside of the released range reads %#x, want %#x", i, b, want)
+		}
+	}
+}
+
+func TestRelease_GivesPagesBack(t *testing.T) {
+	l := segment.Layout{PEs: 1, NPEs: 1, Size: 64 << 20, Cores: 1}
+	file, err := shm.CreateFile(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	d, err := shm.New(file).Open(fabric.Job{NPEs: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := blocks(t, file)
+	c := d.(fabric.Committer)
+	if err := c.Commit(1<<20, 32<<20); err != nil {
+		t.Fatal(err)
+	}
+	if got := blocks(t, file) - before; got < 32<<20 {
+		t.Errorf("commit of 32 MiB took %d bytes of memory", got)
+	}
+	if err := c.Release(1<<20, 32<<20); err != nil {
+		t.Fatal(err)
+	}
+	if got := blocks(t, file) - before; got > 1<<20 {
+		t.Errorf("%d bytes are still there after the release of 32 MiB", got)
+	}
+}
+
+func TestAffords_SaysTheNumbers(t *testing.T) {
+	ds := open(t, 2, 1<<20)
+	if err := ds[0].(fabric.Committer).Affords(1 << 20); err != nil {
+		t.Errorf("1 MiB each: %v", err)
+	}
+	err := ds[0].(fabric.Committer).Affords(1 << 45)
+	if err == nil {
+		t.Fatal("32 TiB each are affordable")
+	}
+	t.Log(err)
+}
+
+func TestOpen_RefusesForeignFiles(t *testing.T) {
+	file, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if _, err := shm.New(file).Open(fabric.Job{NPEs: 1}); err == nil {
+		t.Error("an empty file was taken for a segment file")
+	}
+	l := segment.Layout{PEs: 2, NPEs: 2, Size: segment.Granule, Cores: 1}
+	if _, err := file.Write(l.Header()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := shm.New(file).Open(fabric.Job{NPEs: 2}); err == nil {
+		t.Error("a file without its segments was taken")
+	}
+}
+
+// blocks returns the memory that a file occupies, in bytes.
+func blocks(t *testing.T, file *os.File) int64 {
+	t.Helper()
+	st, err := file.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st.Sys().(*syscall.Stat_t).Blocks * 512
+}
+
+// pinned returns the rows of the suite that shm passes. Under the race
+// detector, which does not see mapped memory, nobody stores directly.
+func pinned() []string {
+	rows := []string{
+		"put: copies every size between all alignments and nothing else",
+		"get: copies every size between all alignments and nothing else",
+		"put: src may be reused on return",
+		"put, get: zero length is a no-op, also at the segment's end",
+		"nbi: puts, gets and fetches are complete after quiet",
+		"strided: block by block, gaps untouched",
+		"put word: stores each size and leaves its neighbours",
+		"put word: is never torn",
+		"atomic: every native operation on every type does what Apply says",
+		"atomic: what does not apply is refused",
+		"atomic: four PEs add to one word and none is lost",
+		"atomic: small words that share a word do not disturb each other",
+		"atomic: fetched sums are all different",
+		"atomic: of several compare-and-swaps one wins",
+		"fence: orders a put before a word",
+		"fence: orders a put before an atomic",
+		"fence: orders a non-blocking put before a word",
+		"fence: orders a put before a fetching atomic",
+		"fence: the last of several words stays",
+		"quiet: completes puts so that a third PE sees them",
+		"quiet: completes words and atomics",
+		"quiet: is not starved by a busy neighbour on its endpoint",
+		"quiet: is not starved by a busy neighbour on another endpoint",
+		"put signal: the signal never shows before its data",
+		"put signal: without data it is a signal",
+		"wait: every comparison at every width reads its own bytes alone",
+		"wait: a condition that holds returns at once",
+		"wait: a word put ends it",
+		"wait: an atomic ends it",
+		"wait: a fetching atomic ends it",
+		"wait: a put and a quiet end it",
+		"wait: a signal ends it",
+		"wait: an own goroutine's store and wake end it",
+		"wait: a near PE's store and wake end it",
+		"wait: a wake of all near PEs ends it",
+		"wait: a bare store ends it in the end",
+		"wait: a near PE's word can be waited for",
+		"wait: sleepers are seen by near PEs",
+		"wait: shows what was visible before the update",
+		"wait: a thousand goroutines of one PE",
+		"endpoint: many goroutines use one at once",
+		"endpoint: many goroutines use one each at once",
+		"endpoint: close completes what is outstanding",
+		"abort: ends present and future waits of all PEs",
+		"close: segments stay mapped",
+	}
+	if race.Enabled {
+		rows = slices.DeleteFunc(rows, func(name string) bool {
+			switch name {
+			case "wait: a near PE's store and wake end it",
+				"wait: a wake of all near PEs ends it",
+				"wait: a bare store ends it in the end":
+				return true
+			}
+			return false
+		})
+	}
+	return rows
+}
