@@ -50,10 +50,12 @@ func layoutFor(npes int, vars env.Table) (segment.Layout, error) {
 // connect registers and connects a domain whose PEs are all near: they need no
 // blobs of each other.
 func connect(d fabric.Domain, pe, npes int) error {
-	if _, err := d.Register(d.Map(pe)); err != nil {
+	blobs := make([][]byte, npes)
+	var err error
+	if blobs[pe], err = d.Register(d.Map(pe)); err != nil {
 		return err
 	}
-	if err := d.Connect(make([][]byte, npes)); err != nil {
+	if err := d.Connect(blobs); err != nil {
 		return fmt.Errorf("connect %d PEs: %w", npes, err)
 	}
 	return nil

@@ -110,7 +110,6 @@ func run(t testing.TB, np int, f func(*shmem.PE) error, opts []Option) []error {
 
 // job is one run. Each PE writes its own elements.
 type job struct {
-	world  *loop.World
 	np     int
 	errs   []error
 	stacks [][]byte // of panics that are not the library's way to end a PE
@@ -129,28 +128,31 @@ func start(t testing.TB, np int, f func(*shmem.PE) error, opts []Option) *job {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := &job{world: world, np: np, errs: make([]error, np), stacks: make([][]byte, np)}
-	var pes sync.WaitGroup
+	j := &job{np: np, errs: make([]error, np), stacks: make([][]byte, np)}
+	domains, blobs := make([]fabric.Domain, np), make([][]byte, np)
 	for i := range np {
-		pes.Go(func() { j.runPE(i, f) })
+		if domains[i], err = world.Open(fabric.Job{PE: i, NPEs: np}); err != nil {
+			t.Fatal(err)
+		}
+		if blobs[i], err = domains[i].Register(domains[i].Map(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, d := range domains {
+		if err := d.Connect(blobs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var pes sync.WaitGroup
+	for i, d := range domains {
+		pes.Go(func() { j.runPE(d, i, f) })
 	}
 	pes.Wait()
 	return j
 }
 
 // runPE is the life of PE i.
-func (j *job) runPE(i int, f func(*shmem.PE) error) {
-	d, err := j.world.Open(fabric.Job{PE: i, NPEs: j.np})
-	if err == nil {
-		_, err = d.Register(d.Map(i))
-	}
-	if err == nil {
-		err = d.Connect(make([][]byte, j.np))
-	}
-	if err != nil {
-		j.errs[i] = err
-		return
-	}
+func (j *job) runPE(d fabric.Domain, i int, f func(*shmem.PE) error) {
 	finished := false
 	defer func() {
 		if finished {
