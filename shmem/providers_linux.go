@@ -3,9 +3,11 @@
 package shmem
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
+	mathbits "math/bits"
 	"os"
 	"path/filepath"
 
@@ -17,13 +19,44 @@ import (
 	"github.com/goshmem/goshmem/launcher/pmi"
 )
 
+// affinity returns the cores that this process may run on.
+func affinity() unix.CPUSet {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &set); err != nil || set.Count() == 0 {
+		set.Set(0)
+	}
+	return set
+}
+
 // cores returns how many cores this process may run on.
 func cores() int {
-	var set unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &set); err != nil {
-		return 1
+	set := affinity()
+	return set.Count()
+}
+
+// sharedCores returns how many cores the PEs of client's job may run on
+// together: a launcher may have bound each to its own.
+func sharedCores(client *pmi.Client) (int, error) {
+	set := affinity()
+	var mask []byte
+	for _, word := range set {
+		mask = binary.NativeEndian.AppendUint64(mask, uint64(word))
 	}
-	return max(set.Count(), 1)
+	table, err := client.Allgather(mask)
+	if err != nil {
+		return 0, err
+	}
+	union := make([]byte, len(mask))
+	n := 0
+	for i := range union {
+		for _, m := range table {
+			if i < len(m) {
+				union[i] |= m[i]
+			}
+		}
+		n += mathbits.OnesCount8(union[i])
+	}
+	return max(n, 1), nil
 }
 
 // openLone opens the domain of the only PE, on an anonymous file.
@@ -55,6 +88,9 @@ func shareFile(client *pmi.Client, l segment.Layout) (*os.File, error) {
 	var file *os.File
 	var name string
 	var err error
+	if l.Cores, err = sharedCores(client); err != nil {
+		return nil, err
+	}
 	if client.PE() == 0 {
 		if file, err = createNamed(l); err == nil {
 			name = file.Name()
