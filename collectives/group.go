@@ -243,15 +243,15 @@ func (g *Group) syncDissemination(c Call) error {
 	return nil
 }
 
+// poisonAll ends this epoch's waits of all members. Those who are still in the
+// epoch before use the other slots: they complete it, and then learn.
 func (g *Group) poisonAll() error {
 	ep := g.w.Endpoint()
 	for q := range g.n {
 		for r := range bits.Len(uint(g.n - 1)) {
-			for parity := range uintptr(2) {
-				slot := g.off + offRounds + uintptr(r)*128 + parity*64
-				if err := ep.Atomic(q, fabric.OpMax, fabric.Uint64, slot, poison); err != nil {
-					return err
-				}
+			slot := g.off + offRounds + uintptr(r)*128 + uintptr(g.epoch&1)*64
+			if err := ep.Atomic(q, fabric.OpMax, fabric.Uint64, slot, poison); err != nil {
+				return err
 			}
 		}
 	}

@@ -4,6 +4,7 @@ package shm
 
 import (
 	"fmt"
+	"runtime"
 
 	"github.com/goshmem/goshmem/fabric"
 	"github.com/goshmem/goshmem/internal/race"
@@ -96,8 +97,15 @@ func (e *Endpoint) Quiet() error {
 	return e.d.aborted()
 }
 
-// Progress implements [fabric.Endpoint].
-func (e *Endpoint) Progress() error { return e.d.aborted() }
+// Progress implements [fabric.Endpoint]. There is nothing to move; but who
+// polls while PEs outnumber cores keeps one from the PE that it polls for.
+func (e *Endpoint) Progress() error {
+	if e.d.policy.crowded {
+		schedYield()
+		runtime.Gosched()
+	}
+	return e.d.aborted()
+}
 
 // Close implements [fabric.Endpoint].
 func (e *Endpoint) Close() error { return e.Quiet() }

@@ -18,15 +18,16 @@ import (
 // futex wake across cores costs 38 µs and a needless spin on a shared core
 // costs whoever should run there.
 type policy struct {
-	spin   int // looks with a pause between, before Wait
-	yields int // looks with a sched_yield between, in Wait
+	spin    int  // looks with a pause between, before Wait
+	yields  int  // looks with a sched_yield between, in Wait
+	crowded bool // PEs outnumber cores
 }
 
 func policyFor(pes, cores int) policy {
 	if pes <= cores {
 		return policy{spin: 400, yields: 400} // some 8 µs, then some 150 µs
 	}
-	return policy{spin: 20, yields: 64}
+	return policy{spin: 20, yields: 64, crowded: true}
 }
 
 // nap bounds a sleep, because a ring may be missed, and a plain store rings

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package collectives_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/goshmem/goshmem/collectives"
+	"github.com/goshmem/goshmem/fabric"
+	"github.com/goshmem/goshmem/fabric/loop"
+	"github.com/goshmem/goshmem/symheap"
+)
+
+const segmentSize = 1 << 20
+
+// data is where tests keep theirs, behind the group's words.
+const data = collectives.GroupSize
+
+// A member is one PE's part in a test.
+type member struct {
+	*collectives.Group
+	mem  []byte // own segment
+	name string // of the setting, with the number of PEs
+}
+
+// A setting opens the domains of n PEs.
+type setting struct {
+	name    string
+	crowded bool
+	open    func(n int) ([]fabric.Domain, error)
+}
+
+func settings() []setting {
+	far := func(o loop.Options) func(n int) ([]fabric.Domain, error) {
+		return func(n int) ([]fabric.Domain, error) {
+			o.SegmentSize = segmentSize
+			w, err := loop.New(n, o)
+			if err != nil {
+				return nil, err
+			}
+			ds := make([]fabric.Domain, n)
+			for i := range ds {
+				if ds[i], err = w.Open(fabric.Job{PE: i, NPEs: n}); err != nil {
+					return nil, err
+				}
+			}
+			return ds, nil
+		}
+	}
+	return append([]setting{
+		{"far", true, far(loop.Options{})},
+		{"far, delayed", true, far(loop.Options{Seed: 7, MaxDelay: 100 * time.Microsecond})},
+		{"split", true, far(loop.Options{NodeSize: 2})},
+	}, nearSettings()...)
+}
+
+// run runs f on n PEs in every setting and returns each setting's PEs' errors.
+func run(t *testing.T, n int, f func(m member) error, judge func(t *testing.T, errs []error)) {
+	t.Helper()
+	for _, s := range settings() {
+		name := fmt.Sprintf("%s/np%d", s.name, n)
+		t.Run(name, func(t *testing.T) {
+			ds, err := s.open(n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			errs, blobs := make([]error, n), make([][]byte, n)
+			for i, d := range ds {
+				if blobs[i], err = d.Register(d.Map(i)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var pes errgroup.Group
+			for i, d := range ds {
+				pes.Go(func() error {
+					if err := d.Connect(blobs); err != nil {
+						return err
+					}
+					ep, err := d.Endpoint()
+					if err != nil {
+						return err
+					}
+					w := symheap.NewWindow(d, ep, i, n)
+					g := collectives.New(w, 0, s.crowded, func() string { return fmt.Sprintf("site of PE %d", i) })
+					errs[i] = f(member{g, d.Map(i), name})
+					return nil
+				})
+			}
+			if err := pes.Wait(); err != nil {
+				t.Fatal(err)
+			}
+			judge(t, errs)
+		})
+	}
+}
+
+func allNil(t *testing.T, errs []error) {
+	t.Helper()
+	for i, err := range errs {
+		if err != nil {
+			t.Errorf("PE %d: %v", i, err)
+		}
+	}
+}
+
+func TestSync_NobodyLeavesBeforeAllAreIn(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 8} {
+		in := map[string]*atomic.Int64{}
+		for _, s := range settings() {
+			in[fmt.Sprintf("%s/np%d", s.name, n)] = new(atomic.Int64)
+		}
+		run(t, n, func(m member) error {
+			in := in[m.name]
+			for round := range int64(50) {
+				in.Add(1)
+				if err := m.Sync(collectives.Call{Kind: collectives.KindBarrierAll}); err != nil {
+					return err
+				}
+				if got, want := in.Load(), (round+1)*int64(n); got < want {
+					return fmt.Errorf("round %d: left when %d arrivals had been, want %d", round, got, want)
+				}
+			}
+			return nil
+		}, allNil)
+	}
+}
+
+func TestAgree_OneFailureIsEverybodys(t *testing.T) {
+	const n = 3
+	run(t, n, func(m member) error {
+		for round := range 9 {
+			failed, err := m.Agree(collectives.Call{Kind: collectives.KindAlloc}, round%4 == m.Me())
+			if err != nil {
+				return err
+			}
+			if want := round%4 < n; failed != want {
+				return fmt.Errorf("round %d: failed is %t, want %t", round, failed, want)
+			}
+		}
+		return nil
+	}, allNil)
+}
+
+func TestSumReduce_AddsInTheMembersOrder(t *testing.T) {
+	for _, np := range []int{1, 2, 3, 5} {
+		for _, n := range []int{0, 1, 7, 3000} {
+			for _, inPlace := range []bool{false, true} {
+				run(t, np, func(m member) error {
+					src, dst := fabric.Addr(data), fabric.Addr(data+8*4096)
+					if inPlace {
+						dst = src
+					}
+					at := func(pe, i int) float64 { return 1/float64(pe+3) + float64(i) }
+					own := floats(m.mem, src, n)
+					for i := range own {
+						own[i] = at(m.Me(), i)
+					}
+					if err := collectives.SumReduce[float64](m.Group, dst, src, n, 0); err != nil {
+						return err
+					}
+					for i, got := range floats(m.mem, dst, n) {
+						want := at(0, i)
+						for pe := 1; pe < np; pe++ {
+							want += at(pe, i)
+						}
+						if got != want {
+							return fmt.Errorf("element %d of %d (in place: %t): got %v, want %v", i, n, inPlace, got, want)
+						}
+					}
+					return nil
+				}, allNil)
+			}
+		}
+	}
+}
+
+func TestBroadcast_ReachesAllFromEveryRoot(t *testing.T) {
+	const np = 3
+	for _, n := range []int{0, 1, 1000} {
+		run(t, np, func(m member) error {
+			src, dst := fabric.Addr(data), fabric.Addr(data+8*1024)
+			for root := range np {
+				for i := range n {
+					m.mem[int(src)+i] = byte(i*7 + m.Me() + root)
+				}
+				if err := collectives.Broadcast(m.Group, dst, src, 1, n, root); err != nil {
+					return err
+				}
+				for i := range n {
+					if got, want := m.mem[int(dst)+i], byte(i*7+2*root); got != want {
+						return fmt.Errorf("byte %d from root %d: got %d, want %d", i, root, got, want)
+					}
+				}
+			}
+			return nil
+		}, allNil)
+	}
+}
+
+func TestFCollectAndAllToAll_BlocksInOrder(t *testing.T) {
+	const np = 4
+	for _, n := range []int{0, 1, 100} {
+		run(t, np, func(m member) error {
+			src, dst, dst2 := fabric.Addr(data), fabric.Addr(data+4096), fabric.Addr(data+8192)
+			value := func(from, to, i int) byte { return byte(100*from + 10*to + i) }
+			for to := range np {
+				for i := range n {
+					m.mem[int(src)+to*n+i] = value(m.Me(), to, i)
+				}
+			}
+			if err := collectives.FCollect(m.Group, dst, src, 1, n); err != nil {
+				return err
+			}
+			if err := collectives.AllToAll(m.Group, dst2, src, 1, n); err != nil {
+				return err
+			}
+			for from := range np {
+				for i := range n {
+					if got, want := m.mem[int(dst)+from*n+i], value(from, 0, i); got != want {
+						return fmt.Errorf("FCollect of %d: block %d, byte %d: got %d, want %d", n, from, i, got, want)
+					}
+					if got, want := m.mem[int(dst2)+from*n+i], value(from, m.Me(), i); got != want {
+						return fmt.Errorf("AllToAll of %d: block %d, byte %d: got %d, want %d", n, from, i, got, want)
+					}
+				}
+			}
+			return nil
+		}, allNil)
+	}
+}
+
+func TestSync_MismatchNamesBothCallsOnEveryPE(t *testing.T) {
+	for _, n := range []int{2, 3, 8} {
+		for odd := range min(n, 3) {
+			run(t, n, func(m member) error {
+				if err := m.Sync(collectives.Call{Kind: collectives.KindBarrierAll}); err != nil {
+					return err
+				}
+				c := collectives.Call{Kind: collectives.KindAlloc, Elem: 8, N: 64, Arg: 8}
+				if m.Me() == odd {
+					c.N = 4096
+				}
+				return m.Sync(c)
+			}, func(t *testing.T, errs []error) {
+				t.Helper()
+				for i, err := range errs {
+					var mismatch *collectives.MismatchError
+					if !errors.As(err, &mismatch) {
+						t.Errorf("PE %d of %d got %v, want a mismatch", i, n, err)
+						continue
+					}
+					for _, want := range []string{"Alloc of 64 elements", "Alloc of 4096 elements", fmt.Sprintf("site of PE %d", i), fmt.Sprintf("PE %d", odd)} {
+						if !strings.Contains(err.Error(), want) {
+							t.Errorf("PE %d of %d, with PE %d at odds: %q does not say %q", i, n, odd, err, want)
+						}
+					}
+				}
+			})
+		}
+	}
+}
