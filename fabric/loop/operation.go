@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package loop
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/goshmem/goshmem/fabric"
+	"github.com/goshmem/goshmem/internal/race"
+)
+
+// An operation is what an endpoint posts: all of a call, or a piece of a put.
+type operation struct {
+	// Set before issue.
+	kind   Kind
+	target int
+	off    fabric.Addr
+	size   int    // bytes at off
+	data   []byte // a put's source, a get's destination, a fetch's result or nil
+	op     fabric.Op
+	dt     fabric.Datatype
+	v, cmp uint64
+	done   *gate // opens once delivered, or nil
+	after  *gate // opens before delivery, or nil
+
+	// Set by post; see order.go.
+	issue  uint64
+	fenced *gate // opens before delivery, or nil
+	joined [3]*gate
+	at     time.Duration // delivery is due then, counted from the world's beginning
+
+	// Set by the NIC before done opens.
+	old uint64 // what a fetch found
+}
+
+// A fate is what became of an operation in issue.
+type fate uint8
+
+const (
+	posted    fate = iota // a NIC has it
+	delivered             // to a near PE
+	lost                  // by Faults
+	failed                // by Faults; kept for Quiet
+)
+
+// issue issues o. An error means that nothing was done.
+func (e *endpoint) issue(o *operation) (fate, error) {
+	if err := e.usable(); err != nil {
+		return failed, err
+	}
+	s := e.w.segments[o.target]
+	if size := fabric.Addr(len(s.mem)); o.off > size || fabric.Addr(o.size) > size-o.off {
+		return failed, fmt.Errorf("fabric/loop: %v of %d bytes at offset %d of PE %d, whose segment has %d", o.kind, o.size, o.off, o.target, size)
+	}
+	o.issue = e.nextIssue()
+	if drop, fail := e.w.o.Faults.Drop, e.w.o.Faults.Fail; drop != nil || fail != nil {
+		event := Event{Source: e.d.me, Target: o.target, Kind: o.kind, Op: o.op, Off: o.off, Size: o.size, Issue: o.issue}
+		if drop != nil && drop(event) {
+			return lost, nil
+		}
+		if fail != nil {
+			if err := fail(event); err != nil {
+				return e.fail(o, err)
+			}
+		}
+	}
+	if e.w.near(e.d.me, o.target) {
+		s.carryOut(o)
+		return delivered, nil
+	}
+	if tear := e.w.o.TearSize; tear > 0 && o.kind == Put {
+		for i := 0; i < o.size; i += tear {
+			piece := *o
+			piece.off += fabric.Addr(i)
+			piece.data = o.data[i:min(i+tear, o.size)]
+			piece.size = len(piece.data)
+			if err := e.post(&piece, i); err != nil {
+				return failed, err
+			}
+		}
+	} else if err := e.post(o, 0); err != nil {
+		return failed, err
+	}
+	if o.done != nil {
+		e.leave(o.done)
+	}
+	return posted, nil
+}
+
+// fail returns err from an operation that its caller waits for, and keeps that
+// of any other.
+func (e *endpoint) fail(o *operation, err error) (fate, error) {
+	err = fmt.Errorf("fabric/loop: %v of %d bytes at offset %d of PE %d: %w", o.kind, o.size, o.off, o.target, err)
+	if o.done != nil && (o.kind == Get || o.kind == Fetch) {
+		return failed, err
+	}
+	e.keep(err)
+	return failed, nil
+}
+
+// complete issues o, waits until it is delivered, and reports whether it was.
+func (e *endpoint) complete(o *operation) (bool, error) {
+	o.done = newGate()
+	f, err := e.issue(o)
+	if err != nil || f != posted {
+		return f == delivered, err
+	}
+	if !e.w.await(o.done) {
+		return false, e.w.ended()
+	}
+	return true, nil
+}
+
+// post starts a NIC goroutine for o. There is one for each operation: in one
+// that served several, its own program order would stand in for a missing Fence.
+func (e *endpoint) post(o *operation, piece int) error {
+	if !e.w.takeSlot() {
+		return e.w.ended()
+	}
+	e.enter(o, piece)
+	go e.deliver(o)
+	return nil
+}
+
+// deliver is the NIC goroutine.
+func (e *endpoint) deliver(o *operation) {
+	defer e.w.returnSlot()
+	if !e.due(o) {
+		return // without opening a gate: who waits there must not take o for delivered
+	}
+	for _, g := range [...]*gate{o.fenced, o.after} {
+		if g != nil {
+			g.token.Acquire()
+		}
+	}
+	e.w.segments[o.target].carryOut(o)
+	for _, g := range o.joined {
+		if g != nil {
+			g.token.Release()
+		}
+	}
+	e.quieted.Release()
+	e.exit(o)
+}
+
+// carryOut has o's effect on s.
+func (s *segment) carryOut(o *operation) {
+	switch o.kind {
+	case Put:
+		s.put(o.off, o.data)
+	case Get:
+		s.get(o.data, o.off)
+	case Word:
+		s.store(o.off, uint8(o.size), o.v)
+	case Atomic, Signal:
+		s.update(o.op, o.dt, o.off, o.v)
+	case Fetch:
+		o.old = s.apply(o.op, o.dt, o.off, o.v, o.cmp)
+		if o.data != nil {
+			fabric.PutBits(o.data, o.old)
+		}
+	}
+}
+
+// takeSlot waits until a NIC goroutine may start. It reports false if the world
+// is aborted.
+//
+//go:norace
+func (w *World) takeSlot() bool {
+	if w.slots == nil {
+		return true
+	}
+	race.Disable()
+	defer race.Enable()
+	select {
+	case w.slots <- struct{}{}:
+		return true
+	case <-w.aborted:
+		return false
+	}
+}
+
+//go:norace
+func (w *World) returnSlot() {
+	if w.slots != nil {
+		race.Disable()
+		<-w.slots
+		race.Enable()
+	}
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package loop
+
+import (
+	"sync/atomic"
+
+	"github.com/goshmem/goshmem/fabric"
+	"github.com/goshmem/goshmem/internal/race"
+)
+
+// A segment is one PE's memory, and who waits for words of it.
+//
+// Updates through the fabric and looks of waiters exclude each other by mu, so
+// that a waiter finds the release note of the update that it saw. The detector
+// does not see mu: the accesses themselves stay as unordered as they are.
+type segment struct {
+	mem   []byte
+	group *group
+
+	mu      race.Mutex
+	waiters waiter     // head of a ring
+	woken   race.Token // from Wake to Wait
+}
+
+// A group is the PEs that are near each other.
+type group struct {
+	sleepers uint32 // goroutines that are in some PE's ring; atomic, read by direct storers
+}
+
+// A waiter is a Wait that has to wait.
+type waiter struct {
+	cond       fabric.Cond
+	ready      chan struct{} // closed once cond held
+	next, prev *waiter       // in the ring, or nil
+}
+
+func newSegment(size uintptr, g *group) *segment {
+	s := &segment{mem: allocate(size), group: g}
+	s.waiters.next, s.waiters.prev = &s.waiters, &s.waiters
+	return s
+}
+
+// cell is the granularity of the notes that connect updates with waits.
+const cell = 8
+
+// notedPut is the largest put whose words waits may be for, as far as the
+// detector is concerned. Larger ones would cost it a note for each word.
+const notedPut = 64
+
+// put carries out a put.
+func (s *segment) put(off fabric.Addr, src []byte) {
+	s.mu.Lock()
+	copy(s.mem[off:], src)
+	if race.Enabled && len(src) <= notedPut {
+		for c := off &^ (cell - 1); c < off+fabric.Addr(len(src)); c += cell {
+			race.Release(&s.mem[c])
+		}
+	}
+	s.updated(off, fabric.Addr(len(src)))
+	s.mu.Unlock()
+}
+
+// get carries out a get. Nothing keeps puts from overtaking it halfway.
+func (s *segment) get(dst []byte, off fabric.Addr) { copy(dst, s.mem[off:]) }
+
+// store carries out a put of a word.
+func (s *segment) store(off fabric.Addr, size uint8, v uint64) {
+	s.mu.Lock()
+	s.noteBefore(off, size)
+	s.storeWord(off, size, v)
+	s.noteAfter(off)
+	s.updated(off, fabric.Addr(size))
+	s.mu.Unlock()
+}
+
+// apply carries out an atomic and returns the old value.
+func (s *segment) apply(op fabric.Op, dt fabric.Datatype, off fabric.Addr, v, cmp uint64) (old uint64) {
+	size := dt.Size()
+	s.mu.Lock()
+	s.noteBefore(off, size)
+	for {
+		old = s.loadWord(off, size)
+		if op == fabric.OpRead {
+			s.noteRead(off, size)
+			break
+		}
+		if s.casWord(off, size, old, fabric.Apply(op, dt, old, v, cmp)) {
+			s.noteAfter(off)
+			s.updated(off, fabric.Addr(size))
+			break
+		}
+	}
+	s.mu.Unlock()
+	return old
+}
+
+// update carries out an atomic that fetches nothing. A write is a store: unlike
+// an exchange, it takes no order from whoever wrote the word before.
+func (s *segment) update(op fabric.Op, dt fabric.Datatype, off fabric.Addr, v uint64) {
+	if op == fabric.OpWrite {
+		s.store(off, dt.Size(), v)
+	} else {
+		s.apply(op, dt, off, v, 0)
+	}
+}
+
+// noteBefore and noteRead order atomics on small words, which are plain
+// accesses in race builds. The others are ordered by being atomic.
+func (s *segment) noteBefore(off fabric.Addr, size uint8) {
+	if size < 4 {
+		race.Acquire(&s.mem[off&^(cell-1)])
+	}
+}
+
+func (s *segment) noteRead(off fabric.Addr, size uint8) {
+	if size < 4 {
+		s.noteAfter(off)
+	}
+}
+
+// noteAfter is for the waits that an update may end.
+func (s *segment) noteAfter(off fabric.Addr) { race.Release(&s.mem[off&^(cell-1)]) }
+
+// noteWait follows a wait for the word at off.
+func (s *segment) noteWait(off fabric.Addr) {
+	race.Acquire(&s.mem[off&^(cell-1)])
+	s.woken.Acquire()
+}
+
+// updated ends the waits for words in a range whose conditions hold now. The
+// caller has mu.
+//
+//go:norace
+func (s *segment) updated(off, size fabric.Addr) {
+	race.Disable()
+	for w := s.waiters.next; w != &s.waiters; {
+		next := w.next
+		if c := w.cond; c.Off < off+size && off < c.Off+fabric.Addr(c.Type.Size()) && c.Holds(s.look(c.Off, c.Type.Size())) {
+			s.remove(w)
+			close(w.ready)
+		}
+		w = next
+	}
+	race.Enable()
+}
+
+// wake ends the waits whose conditions hold.
+func (s *segment) wake() {
+	s.woken.Release()
+	s.mu.Lock()
+	s.updated(0, fabric.Addr(len(s.mem)))
+	s.mu.Unlock()
+}
+
+// add returns a waiter for c, or nil if c holds.
+//
+//go:norace
+func (s *segment) add(c fabric.Cond) *waiter {
+	w := &waiter{cond: c, ready: make(chan struct{})}
+	s.mu.Lock()
+	race.Disable()
+	w.prev, w.next = s.waiters.prev, &s.waiters
+	w.prev.next, w.next.prev = w, w
+	// First say that someone sleeps, then look: whoever stores directly does
+	// it the other way round.
+	atomic.AddUint32(&s.group.sleepers, 1)
+	if c.Holds(s.look(c.Off, c.Type.Size())) {
+		s.remove(w)
+		w = nil
+	}
+	race.Enable()
+	s.mu.Unlock()
+	return w
+}
+
+// check removes w if its condition holds or if it is to give up, and reports
+// whether the condition held, now or before.
+//
+//go:norace
+func (s *segment) check(w *waiter, giveUp bool) (held bool) {
+	s.mu.Lock()
+	race.Disable()
+	held = w.next == nil || w.cond.Holds(s.look(w.cond.Off, w.cond.Type.Size()))
+	if w.next != nil && (held || giveUp) {
+		s.remove(w)
+	}
+	race.Enable()
+	s.mu.Unlock()
+	return held
+}
+
+// remove takes w out of the ring. The caller has mu.
+//
+//go:norace
+func (s *segment) remove(w *waiter) {
+	w.prev.next, w.next.prev = w.next, w.prev
+	w.prev, w.next = nil, nil
+	atomic.AddUint32(&s.group.sleepers, ^uint32(0))
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package loop
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/goshmem/goshmem/fabric"
+	"github.com/goshmem/goshmem/internal/race"
+)
+
+// Options say how a world behaves. The zero value delivers at once, and no PE
+// is near another.
+type Options struct {
+	// SegmentSize is the size of each PE's segment in bytes. 0: 1 MiB.
+	SegmentSize uintptr
+
+	// Seed chooses the delays.
+	Seed uint64
+
+	// MaxDelay is about the longest time from issuing an operation to its
+	// delivery. 0 delivers at once, in no particular order.
+	MaxDelay time.Duration
+
+	// NodeSize makes PEs p with equal p/NodeSize near each other: operations
+	// between them are carried out before they return, and their segments are
+	// mapped. 0: every PE is far, also from itself.
+	NodeSize int
+
+	// TearSize cuts puts into pieces of at most this many bytes, which are
+	// delivered one by one in any order. 0: puts are whole.
+	TearSize int
+
+	// Faults break the fabric's promises.
+	Faults Faults
+}
+
+const defaultSegmentSize = 1 << 20
+
+// A World holds the segments of a job's PEs. It is a [fabric.Provider] whose
+// domains are opened once for each PE.
+//
+// In a testing/synctest bubble the World must be made inside the bubble.
+type World struct {
+	// Set by New; read-only afterwards.
+	o        Options
+	segments []*segment
+	began    time.Time
+	slots    chan struct{} // limits NIC goroutines, or nil
+	aborted  chan struct{} // closed by the first Abort
+
+	mu       race.Mutex
+	opened   []bool // by PE
+	cause    error  // why aborted; set before aborted is closed
+	abortion race.Token
+}
+
+// maxNICs bounds the goroutines that the race detector has to follow: it gives
+// up at 8,128.
+const maxNICs = 4000
+
+// New makes a world of n PEs.
+func New(n int, o Options) (*World, error) {
+	if o.SegmentSize == 0 {
+		o.SegmentSize = defaultSegmentSize
+	}
+	if n < 1 || o.NodeSize < 0 || o.TearSize < 0 || o.MaxDelay < 0 {
+		return nil, fmt.Errorf("fabric/loop: impossible world: %d PEs, %d a node, puts cut at %d bytes, delays up to %v", n, o.NodeSize, o.TearSize, o.MaxDelay)
+	}
+	w := &World{o: o, began: time.Now(), aborted: make(chan struct{}), opened: make([]bool, n)}
+	if race.Enabled {
+		w.slots = make(chan struct{}, maxNICs)
+		// The first timer of a process sets up what later ones read. Let it be
+		// here, before everything that the world's goroutines do.
+		time.NewTimer(0).Stop()
+	}
+	var g *group
+	for pe := range n {
+		if first, _ := w.node(pe); first == pe {
+			g = new(group)
+		}
+		w.segments = append(w.segments, newSegment(o.SegmentSize, g))
+	}
+	return w, nil
+}
+
+// Name implements [fabric.Provider].
+func (w *World) Name() string { return "loop" }
+
+// Probe implements [fabric.Provider].
+func (w *World) Probe() error { return nil }
+
+// Open implements [fabric.Provider]. A job.SegmentSize of 0 takes the world's.
+func (w *World) Open(job fabric.Job) (fabric.Domain, error) {
+	if job.NPEs != len(w.segments) || job.PE < 0 || job.PE >= job.NPEs {
+		return nil, fmt.Errorf("fabric/loop: PE %d of %d opens a world of %d PEs", job.PE, job.NPEs, len(w.segments))
+	}
+	if job.SegmentSize != 0 && job.SegmentSize != w.o.SegmentSize {
+		return nil, fmt.Errorf("fabric/loop: segments of %d bytes asked for, the world has %d", job.SegmentSize, w.o.SegmentSize)
+	}
+	if !w.claim(job.PE) {
+		return nil, fmt.Errorf("fabric/loop: PE %d is open already", job.PE)
+	}
+	return &domain{w: w, me: job.PE, own: w.segments[job.PE]}, nil
+}
+
+//go:norace
+func (w *World) claim(pe int) bool {
+	w.mu.Lock()
+	free := !w.opened[pe]
+	w.opened[pe] = true
+	w.mu.Unlock()
+	return free
+}
+
+// node returns the PEs that are near pe, pe itself among them.
+func (w *World) node(pe int) (first, end int) {
+	if w.o.NodeSize == 0 {
+		return pe, pe + 1
+	}
+	first = pe - pe%w.o.NodeSize
+	return first, min(first+w.o.NodeSize, len(w.opened))
+}
+
+// near reports whether operations from PE a to PE b are carried out directly.
+func (w *World) near(a, b int) bool {
+	return w.o.NodeSize > 0 && a/w.o.NodeSize == b/w.o.NodeSize
+}
+
+// Abort ends every present and future wait and blocking operation of all PEs.
+// Their errors wrap err. Operations that have not been delivered never are.
+// Only the first Abort has an effect.
+func (w *World) Abort(err error) {
+	if err == nil {
+		err = errors.New("no reason given")
+	}
+	err = fmt.Errorf("fabric/loop: aborted: %w", err)
+	w.abortion.Release()
+	w.abort(err)
+}
+
+//go:norace
+func (w *World) abort(err error) {
+	w.mu.Lock()
+	race.Disable()
+	if w.cause == nil {
+		w.cause = err
+		close(w.aborted)
+	}
+	race.Enable()
+	w.mu.Unlock()
+}
+
+// ended returns why the world was aborted, or nil.
+//
+//go:norace
+func (w *World) ended() error {
+	race.Disable()
+	select {
+	case <-w.aborted:
+		race.Enable()
+		w.abortion.Acquire()
+		return w.cause
+	default:
+		race.Enable()
+		return nil
+	}
+}
