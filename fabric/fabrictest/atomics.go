@@ -49,9 +49,7 @@ func atomicPairs(p *pe) {
 			p.must(p.ep.PutWord(p.next(), x.off, x.dt.Size(), x.old))
 		}
 		p.must(p.ep.Fence())
-		for _, x := range pairs {
-			p.post(x, round)
-		}
+		p.each(len(pairs), func(i int) { p.post(pairs[i], round) })
 		p.must(p.ep.Quiet())
 		got := make([]byte, len(want))
 		p.must(p.ep.Get(p.next(), got, 0))

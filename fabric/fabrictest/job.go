@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -158,6 +159,13 @@ func (p *pe) must(err error) {
 	}
 }
 
+// pause belongs in loops that wait for someone else's doing.
+func (p *pe) pause() {
+	p.must(p.ctx.Err())
+	p.must(p.ep.Progress())
+	runtime.Gosched()
+}
+
 // endpoint opens another endpoint of p.
 func (p *pe) endpoint() *fabric.Extended {
 	ep, err := p.dom.Endpoint()
@@ -191,6 +199,17 @@ func (p *pe) together(n int, f func(i int)) {
 	}
 	all.Wait()
 	p.must(context.Cause(p.ctx))
+}
+
+// each runs f(0) … f(n-1) on a few goroutines, for programs that would else wait
+// for one operation after the other.
+func (p *pe) each(n int, f func(i int)) {
+	const goroutines = 16
+	p.together(goroutines, func(g int) {
+		for i := g; i < n; i += goroutines {
+			f(i)
+		}
+	})
 }
 
 // wait waits until the uint64 at off of the own segment compares with v.

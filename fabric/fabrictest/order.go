@@ -55,7 +55,7 @@ func fetchAdd(p *pe, target int, data []byte, off, flag fabric.Addr, _ uint64) {
 // orderedBy is a producer, PE 0, and a consumer, PE 1, which must find the data
 // of message i whenever the flag says so.
 func orderedBy(hand handover) func(p *pe) {
-	const messages, off, flag, ack = 150, 256, 0, 64
+	const messages, off, flag, ack = 100, 256, 0, 64
 	return func(p *pe) {
 		for i := range uint64(messages) {
 			data := make([]byte, []int{1, 8, 64, 100, 5000}[i%5])
@@ -157,13 +157,12 @@ func quietNotStarved(p *pe, busy *fabric.Extended) {
 				}
 				return
 			}
-			src := make([]byte, 32)
 			for {
 				select {
 				case <-done:
 					return
 				default:
-					p.must(busy.Put(1, 64, src))
+					p.must(busy.Atomic(1, fabric.OpSum, fabric.Uint64, 64, 1))
 					p.must(busy.Progress())
 				}
 			}
@@ -177,7 +176,7 @@ func quietNotStarved(p *pe, busy *fabric.Extended) {
 }
 
 func putSignal(p *pe) {
-	const messages, off, signal, ack = 150, 256, 0, 64
+	const messages, off, signal, ack = 100, 256, 0, 64
 	want := uint64(0)
 	for i := range messages {
 		data := make([]byte, []int{1, 8, 64, 100, 5000}[i%5])

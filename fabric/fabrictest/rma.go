@@ -79,13 +79,14 @@ func getSizes(p *pe) {
 	for _, target := range []int{p.next(), p.me} {
 		want := make([]byte, len(p.seg))
 		fill(want, target)
-		for _, x := range list {
+		p.each(len(list), func(i int) {
+			x := list[i]
 			buf := bytes.Repeat([]byte{0xee}, x.local+x.size+9)
 			p.must(p.ep.Get(target, buf[x.local:x.local+x.size], x.remote))
 			p.equal("bytes before what was got", 0, buf[:x.local], bytes.Repeat([]byte{0xee}, x.local))
 			p.equal("bytes got", int(x.remote), buf[x.local:x.local+x.size], want[x.remote:][:x.size])
 			p.equal("bytes behind what was got", 0, buf[x.local+x.size:], bytes.Repeat([]byte{0xee}, 9))
-		}
+		})
 	}
 	p.sync()
 }

@@ -5,7 +5,6 @@ package fabrictest
 import (
 	"bytes"
 	"math/rand/v2"
-	"runtime"
 	"sync/atomic"
 
 	"github.com/goshmem/goshmem/fabric"
@@ -195,8 +194,7 @@ func waitSleepers(p *pe) {
 		return
 	}
 	for atomic.LoadUint32(p.dom.Sleepers()) == 0 {
-		runtime.Gosched()
-		p.must(p.ctx.Err())
+		p.pause()
 	}
 	p.must(p.ep.PutWord(1, 0, 8, 1))
 	p.must(p.ep.Quiet())

@@ -51,7 +51,7 @@ func wordUntorn(p *pe) {
 			for i := uint64(1); p.seen.Load() < 2; i++ {
 				p.must(p.ep.PutWord(1, off, size, -(i & 1)))
 				p.must(p.ep.Quiet())
-				p.must(p.ctx.Err())
+				p.pause()
 			}
 		} else {
 			seen := 0
@@ -64,7 +64,7 @@ func wordUntorn(p *pe) {
 					last = v
 					seen++
 				}
-				p.must(p.ctx.Err())
+				p.pause()
 			}
 			p.seen.Add(1)
 		}
