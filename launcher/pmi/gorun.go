@@ -73,11 +73,21 @@ func fromGorun(lookup lookup) (*Client, error) {
 	if fd, err := number(lookup, envPMIFD, 3, 1<<20); err == nil {
 		closeOnExec(fd) // not for children of this PE
 	}
-	conn, err := dialGorun(addr, secret, pe, npes)
+	c, err := joinGorun(addr, secret, pe, npes)
 	if err != nil {
 		if segment != nil {
 			segment.Close()
 		}
+		return nil, err
+	}
+	c.segment = segment
+	return c, nil
+}
+
+// joinGorun joins the job whose server is at addr, as PE pe of npes.
+func joinGorun(addr string, secret [SecretSize]byte, pe, npes int) (*Client, error) {
+	conn, err := dialGorun(addr, secret, pe, npes)
+	if err != nil {
 		return nil, fmt.Errorf("PE %d: join the job at %s: %w", pe, addr, err)
 	}
 	r := bufio.NewReader(conn)
@@ -86,7 +96,6 @@ func fromGorun(lookup lookup) (*Client, error) {
 		link:     &gorunLink{x: x, npes: npes},
 		pe:       pe,
 		npes:     npes,
-		segment:  segment,
 		launcher: "gorun",
 		lost:     x.lost,
 	}, nil
