@@ -16,7 +16,7 @@ type Job struct {
 	Dir  string   // where the PEs start; empty: here
 
 	NPEs    int           // how many PEs; see CheckNPEs
-	Heap    uint64        // bytes of each PE's symmetric heap
+	Heap    uint64        // bytes of each PE's symmetric heap; at most MaxHeap
 	Label   bool          // start each line of output with the PE's number
 	Timeout time.Duration // how long the job may take; 0: for ever
 	Bind    Binding       // which cores the PEs may use
@@ -52,5 +52,10 @@ const (
 	StatusSignal      = 128 // + the signal's number: killed by a signal, gorun or a PE
 )
 
-// maxPEs is the most PEs of a node, whatever the system allows.
-const maxPEs = segment.MaxPEs
+const (
+	// MaxHeap is the largest heap of a PE in bytes: addresses have 47 bits.
+	MaxHeap = 1<<46 - 1<<20
+
+	// maxPEs is the most PEs of a node, whatever the system allows.
+	maxPEs = segment.MaxPEs
+)

@@ -75,8 +75,8 @@ func withGOMAXPROCS(env []string, cores, pes int) []string {
 
 // layout returns the layout of the node's shared file, or why there is none.
 func (j *nodeJob) layout(cores int) (segment.Layout, error) {
-	if j.Heap > maxHeap {
-		return segment.Layout{}, fmt.Errorf("a symmetric heap of %d bytes, at most %d allowed", j.Heap, uint64(maxHeap))
+	if j.Heap > MaxHeap {
+		return segment.Layout{}, fmt.Errorf("a symmetric heap of %d bytes, at most %d allowed", j.Heap, uint64(MaxHeap))
 	}
 	l := segment.Layout{
 		First: j.First,
@@ -88,6 +88,3 @@ func (j *nodeJob) layout(cores int) (segment.Layout, error) {
 	// Whoever reads the header checks it; better here than in each PE.
 	return segment.ParseHeader(l.Header())
 }
-
-// maxHeap is the largest heap of a PE: addresses have 47 bits.
-const maxHeap = 1<<46 - 1<<20

@@ -249,6 +249,9 @@ func (o *options) heapSize(environ []string) (uint64, error) {
 		text = defaultHeap
 	}
 	size, err := env.ParseSize(text)
+	if err == nil && size > launcher.MaxHeap {
+		err = fmt.Errorf("%s is too large, want at most %d bytes", text, uint64(launcher.MaxHeap))
+	}
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", by, err)
 	}
