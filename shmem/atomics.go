@@ -24,7 +24,7 @@ import (
 // OpenSHMEM 1.6, 9.7.1.
 func AtomicFetch[T Scalar](x Sym[T], target int) T {
 	if x.n == 1 {
-		if p := x.ctx.w.Word(target, x.off, x.obj.live); p != nil {
+		if p := x.ctx.word(target, x.off, x.obj.live); p != nil {
 			return loadWord[T](p)
 		}
 	}
@@ -39,7 +39,7 @@ func AtomicFetch[T Scalar](x Sym[T], target int) T {
 // OpenSHMEM 1.6, 9.7.1.
 func AtomicSet[T Scalar](x Sym[T], v T, target int) {
 	if x.n == 1 {
-		if p := x.ctx.w.Word(target, x.off, x.obj.live); p != nil {
+		if p := x.ctx.word(target, x.off, x.obj.live); p != nil {
 			storeWord(p, v)
 			if x.ctx.w.Due() {
 				x.ctx.wake(target)
@@ -57,7 +57,7 @@ func AtomicSet[T Scalar](x Sym[T], v T, target int) {
 // OpenSHMEM 1.6, 9.7.1.
 func AtomicSwap[T Scalar](x Sym[T], v T, target int) T {
 	if x.n == 1 {
-		if p := x.ctx.w.Word(target, x.off, x.obj.live); p != nil {
+		if p := x.ctx.word(target, x.off, x.obj.live); p != nil {
 			old := swapWord(p, v)
 			if x.ctx.w.Due() {
 				x.ctx.wake(target)
@@ -76,7 +76,7 @@ func AtomicSwap[T Scalar](x Sym[T], v T, target int) T {
 // OpenSHMEM 1.6, 9.7.1.
 func AtomicCompareSwap[T Integer](x Sym[T], cond, v T, target int) T {
 	if x.n == 1 {
-		if p := x.ctx.w.Word(target, x.off, x.obj.live); p != nil {
+		if p := x.ctx.word(target, x.off, x.obj.live); p != nil {
 			old := compareSwapWord(p, cond, v)
 			if x.ctx.w.Due() {
 				x.ctx.wake(target)
@@ -95,7 +95,7 @@ func AtomicCompareSwap[T Integer](x Sym[T], cond, v T, target int) T {
 // OpenSHMEM 1.6, 9.7.1.
 func AtomicAdd[T Integer](x Sym[T], v T, target int) {
 	if x.n == 1 {
-		if p := x.ctx.w.Word(target, x.off, x.obj.live); p != nil {
+		if p := x.ctx.word(target, x.off, x.obj.live); p != nil {
 			addWord(p, v)
 			if x.ctx.w.Due() {
 				x.ctx.wake(target)
@@ -113,7 +113,7 @@ func AtomicAdd[T Integer](x Sym[T], v T, target int) {
 // Addition wraps. OpenSHMEM 1.6, 9.7.1.
 func AtomicFetchAdd[T Integer](x Sym[T], v T, target int) T {
 	if x.n == 1 {
-		if p := x.ctx.w.Word(target, x.off, x.obj.live); p != nil {
+		if p := x.ctx.word(target, x.off, x.obj.live); p != nil {
 			old := addWord(p, v)
 			if x.ctx.w.Due() {
 				x.ctx.wake(target)
@@ -132,7 +132,7 @@ func AtomicFetchAdd[T Integer](x Sym[T], v T, target int) T {
 // OpenSHMEM 1.6, 9.7.1.
 func AtomicAnd[T Bitwise](x Sym[T], v T, target int) {
 	if x.n == 1 {
-		if p := x.ctx.w.Word(target, x.off, x.obj.live); p != nil {
+		if p := x.ctx.word(target, x.off, x.obj.live); p != nil {
 			andWord(p, v)
 			if x.ctx.w.Due() {
 				x.ctx.wake(target)
@@ -150,7 +150,7 @@ func AtomicAnd[T Bitwise](x Sym[T], v T, target int) {
 // OpenSHMEM 1.6, 9.7.1.
 func AtomicFetchAnd[T Bitwise](x Sym[T], v T, target int) T {
 	if x.n == 1 {
-		if p := x.ctx.w.Word(target, x.off, x.obj.live); p != nil {
+		if p := x.ctx.word(target, x.off, x.obj.live); p != nil {
 			old := andWord(p, v)
 			if x.ctx.w.Due() {
 				x.ctx.wake(target)
@@ -169,7 +169,7 @@ func AtomicFetchAnd[T Bitwise](x Sym[T], v T, target int) T {
 // OpenSHMEM 1.6, 9.7.1.
 func AtomicOr[T Bitwise](x Sym[T], v T, target int) {
 	if x.n == 1 {
-		if p := x.ctx.w.Word(target, x.off, x.obj.live); p != nil {
+		if p := x.ctx.word(target, x.off, x.obj.live); p != nil {
 			orWord(p, v)
 			if x.ctx.w.Due() {
 				x.ctx.wake(target)
@@ -187,7 +187,7 @@ func AtomicOr[T Bitwise](x Sym[T], v T, target int) {
 // OpenSHMEM 1.6, 9.7.1.
 func AtomicFetchOr[T Bitwise](x Sym[T], v T, target int) T {
 	if x.n == 1 {
-		if p := x.ctx.w.Word(target, x.off, x.obj.live); p != nil {
+		if p := x.ctx.word(target, x.off, x.obj.live); p != nil {
 			old := orWord(p, v)
 			if x.ctx.w.Due() {
 				x.ctx.wake(target)
@@ -206,7 +206,7 @@ func AtomicFetchOr[T Bitwise](x Sym[T], v T, target int) T {
 // OpenSHMEM 1.6, 9.7.1.
 func AtomicXor[T Bitwise](x Sym[T], v T, target int) {
 	if x.n == 1 {
-		if p := x.ctx.w.Word(target, x.off, x.obj.live); p != nil {
+		if p := x.ctx.word(target, x.off, x.obj.live); p != nil {
 			xorWord(p, v)
 			if x.ctx.w.Due() {
 				x.ctx.wake(target)
@@ -224,7 +224,7 @@ func AtomicXor[T Bitwise](x Sym[T], v T, target int) {
 // OpenSHMEM 1.6, 9.7.1.
 func AtomicFetchXor[T Bitwise](x Sym[T], v T, target int) T {
 	if x.n == 1 {
-		if p := x.ctx.w.Word(target, x.off, x.obj.live); p != nil {
+		if p := x.ctx.word(target, x.off, x.obj.live); p != nil {
 			old := xorWord(p, v)
 			if x.ctx.w.Due() {
 				x.ctx.wake(target)

@@ -79,7 +79,7 @@ func AtomicFetchIncNBI[T Integer](result *T, x Sym[T], target int) {
 
 // isNear reports whether CPU atomics reach x, a valid object of one element.
 func isNear[T any](x Sym[T], target int) bool {
-	return x.n == 1 && x.ctx.w.Word(target, x.off, x.obj.live) != nil
+	return x.n == 1 && x.ctx.word(target, x.off, x.obj.live) != nil
 }
 
 //go:noinline

@@ -18,6 +18,21 @@ type Context struct {
 	pe   *PE
 }
 
+// data returns the address of offset off on the team's PE target if loads and
+// stores reach it, else nil. live is the object's mask.
+//
+// It stands here, not in the verbs, because the compiler inlines a function of
+// symheap into a verb that a program instantiates only if this package has
+// inlined it too, outside of generic code.
+func (ctx *Context) data(target int, off uintptr, live uint) pointer {
+	return ctx.w.Data(target, off, live)
+}
+
+// word is data for atomics.
+func (ctx *Context) word(target int, off uintptr, live uint) pointer {
+	return ctx.w.Word(target, off, live)
+}
+
 // world returns the world's number of the team's PE target.
 func (ctx *Context) world(target int) int { return target }
 

@@ -64,84 +64,66 @@ func bytesAt[T any](v *T) []byte {
 //go:nocheckptr
 func noescape(p unsafe.Pointer) unsafe.Pointer { return unsafe.Add(nil, uintptr(p)) }
 
+// The helpers below are written for the inliner: a condition on the size of T is
+// settled when a verb is instantiated, but counts against the budget before, as
+// does a call, seven times as much. So words are read and written through a
+// uint64 whose first bytes they are: every machine with near PEs is little-endian.
+
 // bits returns v's bits, zero-extended. T is 1, 2, 4 or 8 bytes.
-func bits[T any](v T) uint64 {
-	switch unsafe.Sizeof(v) {
-	case 8:
-		return *(*uint64)(unsafe.Pointer(&v)) // v has 8 bytes
-	case 4:
-		return uint64(*(*uint32)(unsafe.Pointer(&v))) // v has 4
-	case 2:
-		return uint64(*(*uint16)(unsafe.Pointer(&v))) // v has 2
-	}
-	return uint64(*(*uint8)(unsafe.Pointer(&v))) // v has 1
+func bits[T any](v T) (b uint64) {
+	*(*T)(unsafe.Pointer(&b)) = v // v is no larger than b
+	return b
 }
 
 // fromBits is the inverse of bits.
-func fromBits[T any](b uint64) (v T) {
-	switch unsafe.Sizeof(v) {
-	case 8:
-		*(*uint64)(unsafe.Pointer(&v)) = b // v has 8 bytes
-	case 4:
-		*(*uint32)(unsafe.Pointer(&v)) = uint32(b) // v has 4
-	case 2:
-		*(*uint16)(unsafe.Pointer(&v)) = uint16(b) // v has 2
-	default:
-		*(*uint8)(unsafe.Pointer(&v)) = uint8(b) // v has 1
-	}
-	return v
+func fromBits[T any](b uint64) T {
+	return *(*T)(unsafe.Pointer(&b)) // a T is no larger than b
 }
 
 // isWord reports whether a T is moved as one word.
 func isWord[T any]() bool {
-	switch sizeof[T]() {
-	case 1, 2, 4, 8:
-		return alignof[T]() == sizeof[T]()
-	}
-	return false
+	n := sizeof[T]()
+	return n <= 8 && n&(n-1) == 0 && n == alignof[T]()
 }
 
 // loadWord loads a T untorn. Below 32 bits Go has no atomic load: there the
 // aligned 32-bit word around it is read.
-func loadWord[T any](p unsafe.Pointer) (v T) {
-	switch unsafe.Sizeof(v) {
-	case 8:
-		return fromBits[T](atomic.LoadUint64((*uint64)(p)))
-	case 4:
-		return fromBits[T](uint64(atomic.LoadUint32((*uint32)(p))))
+func loadWord[T any](p unsafe.Pointer) T {
+	var b uint64
+	if sizeof[T]() == 8 {
+		b = atomic.LoadUint64((*uint64)(p))
+	} else {
+		// At most 3 bytes down, in the same segment.
+		b = uint64(atomic.LoadUint32((*uint32)(unsafe.Pointer(uintptr(p)&^3))) >> (uintptr(p) & 3 * 8))
 	}
-	w, shift := around(p)
-	return fromBits[T](uint64(atomic.LoadUint32(w) >> shift))
-}
-
-// around returns the aligned 32-bit word that holds the small word at p, and
-// how far to shift it right. Little-endian, as every machine with near PEs is.
-func around(p unsafe.Pointer) (w *uint32, shift uint32) {
-	in := uintptr(p) & 3
-	return (*uint32)(unsafe.Add(p, -int(in))), uint32(8 * in) // at most 3 bytes down, in the same segment
+	return *(*T)(unsafe.Pointer(&b)) // a T is no larger than b
 }
 
 // casWord replaces old by v if the word at p still has old's bits.
 func casWord[T any](p unsafe.Pointer, old, v T) bool {
-	switch unsafe.Sizeof(v) {
-	case 8:
-		return atomic.CompareAndSwapUint64((*uint64)(p), bits(old), bits(v))
-	case 4:
-		return atomic.CompareAndSwapUint32((*uint32)(p), uint32(bits(old)), uint32(bits(v)))
+	if unsafe.Sizeof(v) != 8 {
+		return casSmall(p, old, v)
 	}
-	return casSmall(p, 8*uint32(unsafe.Sizeof(v)), uint32(bits(old)), uint32(bits(v)))
+	return atomic.CompareAndSwapUint64((*uint64)(p), *(*uint64)(unsafe.Pointer(&old)), *(*uint64)(unsafe.Pointer(&v))) // both have 8 bytes
 }
 
-// casSmall is casWord for 8 and 16 bits, through the 32-bit word around.
-func casSmall(p unsafe.Pointer, width, old, v uint32) bool {
-	w, shift := around(p)
-	mask := uint32(1<<width-1) << shift
+// casSmall is casWord for up to 32 bits, through the aligned 32-bit word around.
+//
+//go:noinline
+func casSmall[T any](p unsafe.Pointer, old, v T) bool {
+	w := (*uint32)(unsafe.Pointer(uintptr(p) &^ 3)) // at most 3 bytes down, in the same segment
+	o, n := uint32(bits(old)), uint32(bits(v))
+	if sizeof[T]() == 4 {
+		return atomic.CompareAndSwapUint32(w, o, n)
+	}
+	shift := uint32(uintptr(p) & 3 * 8)
+	mask := uint32(1<<(8*sizeof[T]())-1) << shift
 	for {
 		all := atomic.LoadUint32(w)
-		if all&mask != old<<shift {
+		if all&mask != o<<shift {
 			return false
 		}
-		if atomic.CompareAndSwapUint32(w, all, all&^mask|v<<shift) {
+		if atomic.CompareAndSwapUint32(w, all, all&^mask|n<<shift) {
 			return true
 		}
 	}
@@ -149,10 +131,16 @@ func casSmall(p unsafe.Pointer, width, old, v uint32) bool {
 
 // swapWord stores v and returns what the word held.
 func swapWord[T any](p unsafe.Pointer, v T) T {
-	switch unsafe.Sizeof(v) {
-	case 8:
-		return fromBits[T](atomic.SwapUint64((*uint64)(p), bits(v)))
-	case 4:
+	if unsafe.Sizeof(v) != 8 {
+		return swapSmall(p, v)
+	}
+	b := atomic.SwapUint64((*uint64)(p), *(*uint64)(unsafe.Pointer(&v))) // v has 8 bytes
+	return *(*T)(unsafe.Pointer(&b))
+}
+
+//go:noinline
+func swapSmall[T any](p unsafe.Pointer, v T) T {
+	if sizeof[T]() == 4 {
 		return fromBits[T](uint64(atomic.SwapUint32((*uint32)(p), uint32(bits(v)))))
 	}
 	for {
@@ -164,10 +152,15 @@ func swapWord[T any](p unsafe.Pointer, v T) T {
 
 // addWord adds v and returns what the word held before.
 func addWord[T Integer](p unsafe.Pointer, v T) T {
-	switch unsafe.Sizeof(v) {
-	case 8:
-		return T(atomic.AddUint64((*uint64)(p), uint64(v))) - v
-	case 4:
+	if unsafe.Sizeof(v) != 8 {
+		return addSmall(p, v)
+	}
+	return T(atomic.AddUint64((*uint64)(p), uint64(v))) - v
+}
+
+//go:noinline
+func addSmall[T Integer](p unsafe.Pointer, v T) T {
+	if sizeof[T]() == 4 {
 		return T(atomic.AddUint32((*uint32)(p), uint32(v))) - v
 	}
 	for {
@@ -179,7 +172,7 @@ func addWord[T Integer](p unsafe.Pointer, v T) T {
 
 // andWord combines by and, and returns what the word held before.
 func andWord[T Integer](p unsafe.Pointer, v T) T {
-	switch unsafe.Sizeof(v) {
+	switch sizeof[T]() {
 	case 8:
 		return T(atomic.AndUint64((*uint64)(p), uint64(v)))
 	case 4:
@@ -194,7 +187,7 @@ func andWord[T Integer](p unsafe.Pointer, v T) T {
 
 // orWord combines by or, and returns what the word held before.
 func orWord[T Integer](p unsafe.Pointer, v T) T {
-	switch unsafe.Sizeof(v) {
+	switch sizeof[T]() {
 	case 8:
 		return T(atomic.OrUint64((*uint64)(p), uint64(v)))
 	case 4:

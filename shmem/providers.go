@@ -3,8 +3,6 @@
 package shmem
 
 import (
-	"fmt"
-
 	"github.com/goshmem/goshmem/fabric"
 	"github.com/goshmem/goshmem/internal/env"
 	"github.com/goshmem/goshmem/internal/segment"
@@ -47,7 +45,7 @@ func layoutFor(npes int, vars env.Table) (segment.Layout, error) {
 	return segment.Layout{PEs: npes, NPEs: npes, Size: segment.SizeForHeap(uintptr(heap)), Cores: cores()}, nil
 }
 
-// connect registers and connects a domain whose PEs are all near: they need no
+// connect registers and connects a domain whose PEs share memory: they need no
 // blobs of each other.
 func connect(d fabric.Domain, pe, npes int) error {
 	blobs := make([][]byte, npes)
@@ -55,8 +53,5 @@ func connect(d fabric.Domain, pe, npes int) error {
 	if blobs[pe], err = d.Register(d.Map(pe)); err != nil {
 		return err
 	}
-	if err := d.Connect(blobs); err != nil {
-		return fmt.Errorf("connect %d PEs: %w", npes, err)
-	}
-	return nil
+	return d.Connect(blobs)
 }

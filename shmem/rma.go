@@ -12,7 +12,7 @@ package shmem
 // out of range. OpenSHMEM 1.6, 9.6.1 (shmem_put).
 func Put[T any](x Sym[T], src []T, target int) {
 	if uint(len(src)-1) < uint(x.n) { // 0 < len(src) <= x.n, so x is not zero
-		if p := x.ctx.w.Data(target, x.off, x.obj.live); p != nil {
+		if p := x.ctx.data(target, x.off, x.obj.live); p != nil {
 			copy(span[T](p, len(src)), src)
 			return
 		}
@@ -35,7 +35,7 @@ func putSlow[T any](x Sym[T], src []T, target int) {
 // out of range. OpenSHMEM 1.6, 9.6.1 (shmem_get).
 func Get[T any](dst []T, x Sym[T], target int) {
 	if uint(len(dst)-1) < uint(x.n) {
-		if p := x.ctx.w.Data(target, x.off, x.obj.live); p != nil {
+		if p := x.ctx.data(target, x.off, x.obj.live); p != nil {
 			copy(dst, span[T](p, len(dst)))
 			return
 		}
@@ -59,7 +59,7 @@ func getSlow[T any](dst []T, x Sym[T], target int) {
 // out of range. OpenSHMEM 1.6, 9.6.1 (shmem_p).
 func PutValue[T any](x Sym[T], v T, target int) {
 	if x.n == 1 {
-		if p := x.ctx.w.Data(target, x.off, x.obj.live); p != nil {
+		if p := x.ctx.data(target, x.off, x.obj.live); p != nil {
 			if isWord[T]() {
 				storeWord(p, v)
 			} else {
@@ -91,7 +91,7 @@ func putValueSlow[T any](x Sym[T], v T, target int) {
 // GetValue panics as PutValue does. OpenSHMEM 1.6, 9.6.1 (shmem_g).
 func GetValue[T any](x Sym[T], target int) T {
 	if x.n == 1 {
-		if p := x.ctx.w.Data(target, x.off, x.obj.live); p != nil {
+		if p := x.ctx.data(target, x.off, x.obj.live); p != nil {
 			return span[T](p, 1)[0]
 		}
 	}

@@ -8,7 +8,7 @@ package shmem
 // PutNBI panics as Put does. OpenSHMEM 1.6, 9.6.2 (shmem_put_nbi).
 func PutNBI[T any](x Sym[T], src []T, target int) {
 	if uint(len(src)-1) < uint(x.n) {
-		if p := x.ctx.w.Data(target, x.off, x.obj.live); p != nil {
+		if p := x.ctx.data(target, x.off, x.obj.live); p != nil {
 			copy(span[T](p, len(src)), src)
 			return
 		}
@@ -30,7 +30,7 @@ func putNBISlow[T any](x Sym[T], src []T, target int) {
 // GetNBI panics as Get does. OpenSHMEM 1.6, 9.6.2 (shmem_get_nbi).
 func GetNBI[T any](dst []T, x Sym[T], target int) {
 	if uint(len(dst)-1) < uint(x.n) {
-		if p := x.ctx.w.Data(target, x.off, x.obj.live); p != nil {
+		if p := x.ctx.data(target, x.off, x.obj.live); p != nil {
 			copy(dst, span[T](p, len(dst)))
 			return
 		}

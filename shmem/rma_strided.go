@@ -44,7 +44,7 @@ func putBlocks[T any](op string, x Sym[T], src []T, ds, ss, size, blocks, target
 	if checkStrided(op, x, ds, ss, size, blocks, target, len(src), false) {
 		return
 	}
-	if p := x.ctx.w.Data(target, x.off, x.obj.live); p != nil {
+	if p := x.ctx.data(target, x.off, x.obj.live); p != nil {
 		copyStrided[T](p, address(src), ds, ss, size, blocks)
 		return
 	}
@@ -55,7 +55,7 @@ func getBlocks[T any](op string, dst []T, x Sym[T], ds, ss, size, blocks, target
 	if checkStrided(op, x, ds, ss, size, blocks, target, len(dst), true) {
 		return
 	}
-	if p := x.ctx.w.Data(target, x.off, x.obj.live); p != nil {
+	if p := x.ctx.data(target, x.off, x.obj.live); p != nil {
 		copyStrided[T](address(dst), p, ds, ss, size, blocks)
 		return
 	}

@@ -25,11 +25,15 @@ const (
 // OpenSHMEM 1.6, 9.8.1 (shmem_put_signal).
 func PutSignal[T any](x Sym[T], src []T, sig Sym[uint64], v uint64, op SignalOp, target int) {
 	if uint(len(src)-1) < uint(x.n) && sig.n == 1 && sig.ctx == x.ctx && op <= SigAdd {
-		p := x.ctx.w.Data(target, x.off, x.obj.live)
-		s := x.ctx.w.Word(target, sig.off, sig.obj.live)
+		p := x.ctx.data(target, x.off, x.obj.live)
+		s := x.ctx.word(target, sig.off, sig.obj.live)
 		if p != nil && s != nil {
 			copy(span[T](p, len(src)), src)
-			updateSignal(s, v, op)
+			if op == SigSet {
+				storeWord(s, v) // after the data: by the machine's order on amd64, by the store elsewhere
+			} else {
+				addWord(s, v)
+			}
 			if x.ctx.w.Due() {
 				x.ctx.wake(target)
 			}
@@ -46,16 +50,6 @@ func PutSignal[T any](x Sym[T], src []T, sig Sym[uint64], v uint64, op SignalOp,
 // (shmem_put_signal_nbi).
 func PutSignalNBI[T any](x Sym[T], src []T, sig Sym[uint64], v uint64, op SignalOp, target int) {
 	PutSignal(x, src, sig, v, op, target)
-}
-
-// updateSignal is the direct update of a near signal. What precedes is ordered
-// ahead of it: by the machine on amd64, by the store elsewhere.
-func updateSignal(s pointer, v uint64, op SignalOp) {
-	if op == SigSet {
-		storeWord(s, v)
-	} else {
-		addWord(s, v)
-	}
 }
 
 //go:noinline

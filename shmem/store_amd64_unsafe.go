@@ -8,14 +8,12 @@ import "unsafe"
 // plain MOV does both; atomic.Store would be an XCHG, 20–60 % of a hop. The
 // race detector never sees this: its builds go through endpoints.
 func storeWord[T any](p unsafe.Pointer, v T) {
-	switch unsafe.Sizeof(v) {
-	case 8:
-		*(*uint64)(p) = bits(v)
-	case 4:
-		*(*uint32)(p) = uint32(bits(v))
-	case 2:
-		*(*uint16)(p) = uint16(bits(v))
-	case 1:
-		*(*uint8)(p) = uint8(bits(v))
+	// The conversions read v's own bytes and write the word at p.
+	if n := sizeof[T](); n == 8 {
+		*(*uint64)(p) = *(*uint64)(unsafe.Pointer(&v))
+	} else if n == 4 {
+		*(*uint32)(p) = *(*uint32)(unsafe.Pointer(&v))
+	} else {
+		*(*T)(p) = v // one or two bytes
 	}
 }
