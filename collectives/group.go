@@ -134,9 +134,7 @@ func (g *Group) syncFlat(c Call) error {
 	own := g.w.Own(slot)
 	storeRelaxed(own, 8, sig)
 	storeRelease(own, g.epoch)
-	if g.w.Due() {
-		g.w.Domain().Wake(-1)
-	}
+	g.w.Domain().Wake(-1)
 	for i := 1; i < g.n; i++ {
 		q := g.me + i
 		if q >= g.n {
@@ -173,9 +171,7 @@ func (g *Group) syncCentral(c Call) error {
 			return g.mismatch(c)
 		}
 		storeFenced(epoch, g.epoch)
-		if g.w.Due() {
-			g.w.Domain().Wake(-1)
-		}
+		g.w.Domain().Wake(-1)
 		return nil
 	}
 	if err := g.await(epoch, 0, g.off+offEpoch, g.epoch); err != nil {
@@ -192,7 +188,7 @@ func (g *Group) await(p pointer, pe int, off uintptr, epoch uint64) error {
 	if spinUntil(p, epoch, g.w.Spin()) {
 		return nil
 	}
-	return g.w.Domain().Wait(fabric.Cond{PE: pe, Off: off, Type: fabric.Uint64, Cmp: fabric.CmpGE, Value: epoch})
+	return g.w.Domain().Wait(fabric.Cond{PE: pe, Off: off, Type: fabric.Uint64, Cmp: fabric.CmpGE, Value: epoch, System: true})
 }
 
 // syncDissemination: ⌈log2 n⌉ rounds; in round r a member signals the one 2^r
@@ -216,7 +212,7 @@ func (g *Group) syncDissemination(c Call) error {
 		if err := ep.Atomic(to, fabric.OpMax, fabric.Uint64, slot, g.epoch); err != nil {
 			return err
 		}
-		if err := g.w.Domain().Wait(fabric.Cond{PE: g.me, Off: slot, Type: fabric.Uint64, Cmp: fabric.CmpGE, Value: g.epoch}); err != nil {
+		if err := g.w.Domain().Wait(fabric.Cond{PE: g.me, Off: slot, Type: fabric.Uint64, Cmp: fabric.CmpGE, Value: g.epoch, System: true}); err != nil {
 			return err
 		}
 		v, err := ep.FetchAtomic(g.me, fabric.OpRead, fabric.Uint64, slot, 0, 0)

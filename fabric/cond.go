@@ -38,6 +38,10 @@ type Cond struct {
 	Type  Datatype
 	Cmp   Cmp
 	Value uint64 // bits of the value, in the low bytes
+
+	// System says that the word is the runtime's own: who changes it calls Wake
+	// without looking at Sleepers.
+	System bool
 }
 
 // Holds reports whether the condition holds for a word with these bits.

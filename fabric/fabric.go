@@ -68,7 +68,9 @@ type Domain interface {
 	Wake(pe int)
 
 	// Sleepers returns a word that is nonzero while some near PE sleeps in
-	// Wait. Whoever stores directly reads it to know whether Wake is due.
+	// Wait, except for those who sleep for System words only: a PE asleep in a
+	// barrier must not slow down who works. Whoever stores directly reads it to
+	// know whether Wake is due.
 	Sleepers() *uint32
 
 	// Abort ends every present and future Wait and blocking operation of the

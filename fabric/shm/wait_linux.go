@@ -5,6 +5,7 @@ package shm
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -64,7 +65,7 @@ func (d *Domain) Wait(c fabric.Cond) error {
 
 // Wake implements [fabric.Domain].
 func (d *Domain) Wake(pe int) {
-	if d.ctl.Sleepers.Load() == 0 {
+	if d.ctl.Sleepers.Load() == 0 && d.ctl.Resting.Load() == 0 {
 		return
 	}
 	if pe >= 0 {
@@ -180,7 +181,8 @@ func (w *waits) lead(me *parked) {
 		}
 		// The full fence that pairs with those of Wake's callers: either they
 		// see the sleeper, or it sees their stores.
-		w.d.ctl.Sleepers.Add(1)
+		count := w.counter()
+		count.Add(1)
 		w.settle(me)
 		if !me.done {
 			w.mu.Unlock()
@@ -188,12 +190,22 @@ func (w *waits) lead(me *parked) {
 			w.mu.Lock()
 		}
 		st.Sleeping.Store(segment.Awake)
-		w.d.ctl.Sleepers.Add(^uint32(0))
+		count.Add(^uint32(0))
 		w.settle(me)
 		if me.done {
 			return
 		}
 	}
+}
+
+// counter returns the node's count of sleepers that this PE's sleep goes into.
+func (w *waits) counter() *atomic.Uint32 {
+	for _, p := range w.parked {
+		if !p.cond.System {
+			return &w.d.ctl.Sleepers
+		}
+	}
+	return &w.d.ctl.Resting
 }
 
 // settle takes those whose condition holds off the list, and wakes them,

@@ -21,10 +21,15 @@ type Control struct {
 type words struct {
 	_ [2 * line]byte // the encoded layout
 
-	// Sleepers counts the PEs of the node that sleep in a wait. Read by every
-	// PE at each quiet, written only around a sleep.
+	// Sleepers counts the PEs of the node that sleep for words of the heap. Read
+	// by every PE at each quiet, written only around a sleep.
 	Sleepers atomic.Uint32
 	_        [line - 4]byte
+
+	// Resting counts those that sleep for the runtime's own words, as in a
+	// barrier. Who works need not look at it: only the runtime changes such words.
+	Resting atomic.Uint32
+	_       [line - 4]byte
 
 	// Aborted is nonzero once the job is ending.
 	Aborted atomic.Uint32
