@@ -3,6 +3,7 @@
 package shmem
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/goshmem/goshmem/collectives"
@@ -58,7 +59,18 @@ func (pe *PE) sync(op string, c collectives.Call) {
 
 //go:noinline
 func (pe *PE) collectiveFailed(op string, err error) {
-	panic(&Error{Op: op, PE: pe.me, Target: -1, Reason: err.Error(), Site: callSite(), Err: err})
+	panic(pe.collectiveError(op, err))
+}
+
+// collectiveError is what a failed collective says. A mismatch names its call
+// sites itself.
+func (pe *PE) collectiveError(op string, err error) *Error {
+	e := &Error{Op: op, PE: pe.me, Target: -1, Reason: err.Error(), Err: err}
+	var mismatch *collectives.MismatchError
+	if !errors.As(err, &mismatch) {
+		e.Site = callSite()
+	}
+	return e
 }
 
 // SumReduce stores, in every PE's dst, the element-wise sum of all PEs' src:

@@ -103,7 +103,7 @@ func (pe *PE) GlobalExit(code int) {
 func (pe *PE) Detach() error {
 	pe.ctx.Quiet()
 	if err := pe.group.Sync(collectives.Call{Kind: collectives.KindFinalize}); err != nil {
-		return &Error{Op: "Finalize", PE: pe.me, Target: -1, Reason: err.Error(), Site: callSite(), Err: err}
+		return pe.collectiveError("Finalize", err)
 	}
 	if err := pe.ctx.w.Endpoint().Close(); err != nil {
 		return err
