@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"runtime/debug"
 	"strings"
+
+	"github.com/goshmem/goshmem/shmem"
 )
 
 // Verification is what a kernel says about its own results.
@@ -59,7 +60,7 @@ type Report struct {
 	kernel  string
 	class   Class
 	npes    int
-	version string // of this module
+	version string // of goshmem
 	goes    string // Go's version
 }
 
@@ -132,8 +133,5 @@ func (r *Report) WriteJSON(w io.Writer) error {
 // stamp fills in what does not depend on the kernel.
 func (r *Report) stamp(kernel string, class Class, npes int) {
 	r.kernel, r.class, r.npes = kernel, class, npes
-	r.version, r.goes = "(unknown)", runtime.Version()
-	if build, ok := debug.ReadBuildInfo(); ok && build.Main.Version != "" {
-		r.version = build.Main.Version
-	}
+	r.version, r.goes = shmem.Version, runtime.Version()
 }
