@@ -28,9 +28,7 @@ type domain struct {
 
 // Caps implements [fabric.Domain].
 func (d *domain) Caps() fabric.Caps {
-	// The race detector must see who accesses what: not the goroutine that
-	// issues an operation.
-	direct := d.w.o.NodeSize > 0 && !race.Enabled
+	direct := d.direct()
 	return fabric.Caps{
 		Native:       fabric.AllAtomics(),
 		Direct:       direct,
@@ -39,6 +37,10 @@ func (d *domain) Caps() fabric.Caps {
 		AutoProgress: true,
 	}
 }
+
+// direct reports whether near PEs store directly. The race detector would not
+// know the order that they may rely on.
+func (d *domain) direct() bool { return d.w.o.NodeSize > 0 && !race.Enabled }
 
 // Map implements [fabric.Domain].
 func (d *domain) Map(pe int) []byte {
@@ -110,16 +112,16 @@ func (d *domain) Wait(c fabric.Cond) error {
 	return nil
 }
 
-// await reports whether w's condition held before the job was aborted. Bare
-// stores come from near PEs only; without them no timer keeps a deadlock from
-// being noticed.
+// await reports whether w's condition held before the job was aborted. A timer
+// is there for bare stores: without them it would keep a deadlock from being
+// noticed.
 //
 //go:norace
 func (d *domain) await(s *segment, w *waiter) bool {
 	race.Disable()
 	defer race.Enable()
 	var tick <-chan time.Time
-	if d.w.o.NodeSize > 0 {
+	if d.direct() {
 		ticker := time.NewTicker(bareStore)
 		defer ticker.Stop()
 		tick = ticker.C

@@ -158,7 +158,11 @@ func (s *segment) carryOut(o *operation) {
 	case Fetch:
 		o.old = s.apply(o.op, o.dt, o.off, o.v, o.cmp)
 		if o.data != nil {
-			fabric.PutBits(o.data, o.old)
+			// One copy: of eight stores of a byte each the race detector, which
+			// remembers four accesses to a word, could lose the one that matters.
+			var b [8]byte
+			fabric.PutBits(b[:o.size], o.old)
+			copy(o.data, b[:o.size])
 		}
 	}
 }

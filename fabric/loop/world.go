@@ -72,9 +72,6 @@ func New(n int, o Options) (*World, error) {
 	w := &World{o: o, began: time.Now(), aborted: make(chan struct{}), opened: make([]bool, n)}
 	if race.Enabled {
 		w.slots = make(chan struct{}, maxNICs)
-		// The first timer of a process sets up what later ones read. Let it be
-		// here, before everything that the world's goroutines do.
-		time.NewTimer(0).Stop()
 	}
 	var g *group
 	for pe := range n {
