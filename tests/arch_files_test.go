@@ -39,6 +39,9 @@ func (t *tree) checkFiles() []problem {
 				found = append(found, t.lineProblem(f, i+1, "a path of one machine: "+strings.TrimSpace(word)))
 			}
 		}
+		if f.syntax != nil && misplacedPlatform(f) {
+			found = append(found, problem{f.path, 0, "a platform counts only at the end of a file's name: x_unsafe_linux.go"})
+		}
 		if f.dir() == "fabric" && f.syntax != nil && !f.isTest() {
 			ast.Inspect(f.syntax, func(n ast.Node) bool {
 				if g, ok := n.(*ast.GoStmt); ok {
@@ -58,6 +61,22 @@ func (t *tree) lineProblem(f *file, line int, text string) problem {
 func isSource(f *file) bool {
 	return slices.Contains([]string{".go", ".s", ".c", ".h", ".sh"}, path.Ext(f.path)) ||
 		bytes.HasPrefix(f.source, []byte("#!"))
+}
+
+// misplacedPlatform reports whether f has a platform in its name that the go
+// command does not see, and no build constraint that says it instead.
+func misplacedPlatform(f *file) bool {
+	words := strings.Split(strings.TrimSuffix(strings.TrimSuffix(path.Base(f.path), ".go"), "_test"), "_")
+	for _, word := range words[1 : max(2, len(words))-1] {
+		switch word {
+		case "linux", "darwin", "windows", "amd64", "arm64":
+			if last := words[len(words)-1]; word == "linux" && (last == "amd64" || last == "arm64") {
+				continue
+			}
+			return !bytes.Contains(f.source, []byte("\n//go:build "))
+		}
+	}
+	return false
 }
 
 // hasLicence wants the line first, or second below a script's #! line. Go
@@ -155,6 +174,21 @@ func fileFixtures() []fixture {
 			want: []string{
 				"docs/a.md:2: a path of one machine: /" + "work/",
 				"fabric/x.go:5: a path of one machine: ../" + "shared",
+			},
+		},
+		{
+			name: "a platform where the go command does not look for it",
+			files: map[string]string{
+				"fabric/doc.go":                "",
+				"fabric/a_linux_unsafe.go":     "",
+				"fabric/b_unsafe_linux.go":     "",
+				"fabric/c_linux_amd64_test.go": "",
+				"fabric/d_arm64_more_test.go":  "",
+				"fabric/e_amd64_unsafe.go":     spdxLine + "\n//go:build amd64\n\npackage fabric\n",
+			},
+			want: []string{
+				"fabric/a_linux_unsafe.go: a platform counts only at the end of a file's name: x_unsafe_linux.go",
+				"fabric/d_arm64_more_test.go: a platform counts only at the end of a file's name: x_unsafe_linux.go",
 			},
 		},
 		{
