@@ -42,7 +42,7 @@ const (
 	frameHello   kind = 64 + iota // n: linkVersion
 	frameStarted                  // n: how many PEs run now
 	frameFailed                   // n: exit status; data: why the job could not be started
-	frameOutput                   // pe; n: stream, 1 or 2; data: bytes of it
+	frameOutput                   // pe; n: stream, 1 or 2; data: bytes of it, none at its end
 	frameJoined                   // pe has called Init
 	frameAbort                    // pe; n: status; data: text
 	frameExit                     // pe; n: exit code, or −signal; data: a pmi.State (1 byte)

@@ -247,6 +247,7 @@ func (p *proxy) log(text string) {
 // could write, it ends when there is nothing more to read.
 func (p *proxy) pump(number, stream int, f *os.File) {
 	defer f.Close()
+	defer p.up.send(frame{kind: frameOutput, pe: number, n: int64(stream)})
 	buf := make([]byte, maxOutput)
 	for {
 		draining := p.draining.Load()

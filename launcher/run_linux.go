@@ -230,7 +230,6 @@ func (r *run) handle(f frame) {
 		if len(f.data) == 1 {
 			state = pmi.State(f.data[0])
 		}
-		r.flush(f.pe)
 		if r.judge.exit(f.pe, int(f.n), state) {
 			r.terminate(stopGrace)
 		}
@@ -252,19 +251,12 @@ func (r *run) output(f frame) {
 	}
 	text := f.data
 	if r.job.Label {
-		text = r.pes[f.pe].labels[stream].append(nil, f.data)
+		label := &r.pes[f.pe].labels[stream]
+		if text = label.append(nil, f.data); len(f.data) == 0 {
+			text = label.flush(text)
+		}
 	}
 	r.out.add(stream, text, len(f.data))
-}
-
-// flush queues the unfinished lines of a PE.
-func (r *run) flush(pe int) {
-	if !r.job.Label {
-		return
-	}
-	for stream := 1; stream <= 2; stream++ {
-		r.out.add(stream, r.pes[pe].labels[stream].flush(nil), 0)
-	}
 }
 
 // stop ends the job because of v, unless it is ending.
@@ -339,8 +331,10 @@ func (r *run) reapProxy(spare map[int]bool) {
 
 // finish writes what is left to write, and returns gorun's exit status.
 func (r *run) finish() int {
-	for pe := range r.pes {
-		r.flush(pe)
+	for i := range r.pes { // streams whose end has not been told
+		for stream := range r.pes[i].labels {
+			r.out.add(stream, r.pes[i].labels[stream].flush(nil), 0)
+		}
 	}
 	r.out.close()
 	if r.urgent {

@@ -30,6 +30,7 @@ type options struct {
 	bind    launcher.Binding
 	verbose bool
 	version bool
+	help    bool
 
 	program string
 	args    []string
@@ -54,7 +55,7 @@ func (o *options) flagSet() *pflag.FlagSet {
 	f.Var(value{"none|core", func(s string) error { return setBind(&o.bind, s) }}, "bind-to", "let PEs use all cores, or bind each to its share (default core if there is a core for each PE, else none)")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "tell what happens")
 	f.BoolVar(&o.version, "version", false, "show the version and exit")
-	f.BoolP("help", "h", false, "show this help and exit")
+	f.BoolVarP(&o.help, "help", "h", false, "show this help and exit")
 	return f
 }
 
@@ -108,7 +109,7 @@ func parse(args []string, lookup func(string) (string, bool)) (*options, error) 
 	if err := f.Parse(withLongNP(f, args)); err != nil {
 		return nil, flagError(err)
 	}
-	if o.version {
+	if o.help || o.version {
 		return o, nil
 	}
 	if o.heap != "" {

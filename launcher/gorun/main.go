@@ -20,8 +20,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/spf13/pflag"
-
 	"github.com/goshmem/goshmem/launcher"
 )
 
@@ -55,11 +53,11 @@ func gorun(args []string) int {
 func start(args []string) (status int, err error) {
 	o, err := parse(args, os.LookupEnv)
 	switch {
-	case errors.Is(err, pflag.ErrHelp):
-		fmt.Print(usage())
-		return launcher.StatusOK, nil
 	case err != nil:
 		return 0, fmt.Errorf("%w (gorun -h lists the flags)", err)
+	case o.help:
+		fmt.Print(usage())
+		return launcher.StatusOK, nil
 	case o.version:
 		fmt.Println(version())
 		return launcher.StatusOK, nil

@@ -64,7 +64,7 @@ func isFile(path string) bool {
 
 // build builds the package or file pkg in dir, in the module that dir belongs
 // to. The compiler speaks for itself on standard error.
-func build(dir, pkg string) (p program, err error) {
+func build(dir, pkg string) (_ program, err error) {
 	tool, err := exec.LookPath("go")
 	if err != nil {
 		return program{}, statusError{fmt.Errorf("%s is to be built, but there is no go command in $PATH: install Go, or give an executable", filepath.Join(dir, pkg)), launcher.StatusNotFound}
@@ -78,7 +78,7 @@ func build(dir, pkg string) (p program, err error) {
 	if err != nil {
 		return program{}, statusError{fmt.Errorf("folder for the executable: %w", err), 1}
 	}
-	p.temporary = []string{temp}
+	p := program{temporary: []string{temp}}
 	defer func() {
 		if err != nil {
 			p.remove()
