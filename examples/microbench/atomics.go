@@ -30,10 +30,11 @@ func (p *pair) counting(name string, f func(n int, v int64) (after, wrong int64)
 }
 
 func (p *pair) fetchAdd() error {
+	cell := p.cell
 	t, err := p.counting("fadd", func(n int, v int64) (int64, int64) {
 		wrong := int64(0)
 		for range n {
-			wrong |= shmem.AtomicFetchAdd(p.cell, 1, other) ^ v
+			wrong |= shmem.AtomicFetchAdd(cell, 1, other) ^ v
 			v++
 		}
 		return v, wrong
@@ -43,10 +44,11 @@ func (p *pair) fetchAdd() error {
 }
 
 func (p *pair) compareSwap() error {
+	cell := p.cell
 	t, err := p.counting("cswap", func(n int, v int64) (int64, int64) {
 		wrong := int64(0)
 		for range n {
-			wrong |= shmem.AtomicCompareSwap(p.cell, v, v+1, other) ^ v
+			wrong |= shmem.AtomicCompareSwap(cell, v, v+1, other) ^ v
 			v++
 		}
 		return v, wrong
@@ -56,10 +58,11 @@ func (p *pair) compareSwap() error {
 }
 
 func (p *pair) fetch() error {
+	cell := p.cell
 	t, err := p.counting("fetch", func(n int, v int64) (int64, int64) {
 		wrong := int64(0)
 		for range n {
-			wrong |= shmem.AtomicFetch(p.cell, other) ^ v
+			wrong |= shmem.AtomicFetch(cell, other) ^ v
 		}
 		return v, wrong
 	})
@@ -68,10 +71,11 @@ func (p *pair) fetch() error {
 }
 
 func (p *pair) addRate() error {
+	cell := p.cell
 	t, err := p.counting("add_rate", func(n int, v int64) (int64, int64) {
 		for range n {
 			for range window {
-				shmem.AtomicAdd(p.cell, 1, other)
+				shmem.AtomicAdd(cell, 1, other)
 			}
 			p.pe.Quiet()
 		}

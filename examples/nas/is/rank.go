@@ -12,12 +12,12 @@ import (
 // The sections that -timers reports.
 const (
 	timeBuckets = iota
-	timeReduction
-	timeExchange
+	timeCounts
+	timeKeys
 	timeRanks
 )
 
-var sections = []string{"Buckets", "Reduction", "Exchange", "Ranks"}
+var sections = []string{"Buckets", "Counts", "Keys", "Ranks"}
 
 // A ranker ranks the keys of all PEs, again and again. Each PE holds a part of
 // the array of keys, and comes to hold all keys of some buckets, which it ranks.
@@ -30,10 +30,9 @@ type ranker struct {
 	keys   []int32 // this PE's part of the array
 	sorted []int32 // the same, in the order of buckets
 
-	counts   shmem.Sym[int64] // this PE's keys in each bucket, then the test keys it holds
-	totals   shmem.Sym[int64] // the sum of counts over all PEs
-	received shmem.Sym[int32] // the keys of this PE's buckets, from all PEs
-	arrived  shmem.Sym[int64] // how many there are, or are announced
+	mine     shmem.Sym[uint32] // this PE's keys in each bucket, then the test keys that it holds
+	all      shmem.Sym[uint32] // the same of every PE, one after the other
+	received shmem.Sym[int32]  // the keys of this PE's buckets, from every PE, one after the other
 
 	// What the last ranking came to.
 	bounds []int    // PE p ranks the buckets from bounds[p] up to bounds[p+1]
@@ -55,16 +54,14 @@ func newRanker(pe *shmem.PE, p problem, timers *nas.Timers) (*ranker, error) {
 	// are nowhere denser than 8/3 of the mean, so room for four mean buckets is ample.
 	room := min(p.size(), p.size()/pe.NPEs()+4*p.size()/p.buckets())
 	var err error
-	if r.counts, err = shmem.Alloc[int64](pe, p.buckets()+partialTests); err != nil {
+	row := p.buckets() + partialTests
+	if r.mine, err = shmem.Alloc[uint32](pe, row); err != nil {
 		return nil, err
 	}
-	if r.totals, err = shmem.Alloc[int64](pe, p.buckets()+partialTests); err != nil {
+	if r.all, err = shmem.Alloc[uint32](pe, row*pe.NPEs()); err != nil {
 		return nil, err
 	}
 	if r.received, err = shmem.Alloc[int32](pe, room); err != nil {
-		return nil, err
-	}
-	if r.arrived, err = shmem.Alloc[int64](pe, 1); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -75,23 +72,19 @@ func newRanker(pe *shmem.PE, p problem, timers *nas.Timers) (*ranker, error) {
 // confirm; over all PEs, these must add up to partialTests.
 func (r *ranker) rank(iteration int) (confirmed int, err error) {
 	r.change(iteration)
-	sent := countBuckets(r.keys, r.bucketShift())
-	scatter(r.sorted, r.keys, sent, r.bucketShift())
+	counts := countBuckets(r.keys, r.bucketShift())
+	scatter(r.sorted, r.keys, counts, r.bucketShift())
 	r.timers.Lap(timeBuckets)
 
-	tests := r.reduce(sent)
-	r.timers.Lap(timeReduction)
+	tests := r.exchange(counts)
+	r.timers.Lap(timeCounts)
 
 	if err := r.divide(); err != nil {
 		return 0, err
 	}
-	r.send(sent)
-	// Nobody reads totals any more, and all keys have arrived everywhere.
-	r.pe.BarrierAll()
-	if n := shmem.AtomicSwap(r.arrived, 0, r.pe.MyPE()); n != int64(r.ranked) {
-		return 0, fmt.Errorf("PE %d received %d keys, want %d", r.pe.MyPE(), n, r.ranked)
-	}
-	r.timers.Lap(timeExchange)
+	r.send()
+	r.pe.BarrierAll() // all keys have arrived, and nobody reads the counts any more
+	r.timers.Lap(timeKeys)
 
 	accumulate(r.ranks, r.received.Local()[:r.ranked], r.least)
 	for i, key := range tests {
@@ -118,32 +111,52 @@ func (r *ranker) set(position int, key int32) {
 	}
 }
 
-// reduce sums up over all PEs the keys in each bucket, in totals, and returns the keys at
-// the test positions, to which all PEs but one contribute zero.
-func (r *ranker) reduce(sent *buckets) (tests [partialTests]int) {
-	counts, totals := r.counts.Local(), r.totals.Local()
-	for b := range r.buckets() {
-		counts[b] = int64(sent[b])
-	}
+// exchange tells every PE how many keys each PE has in each bucket, and returns
+// the keys at the test positions, for which all PEs but one say zero.
+func (r *ranker) exchange(counts *buckets) (tests [partialTests]int) {
+	mine := r.mine.Local()
+	copy(mine, counts[:r.buckets()])
 	for i, position := range r.testPositions {
-		counts[r.buckets()+i] = 0
+		mine[r.buckets()+i] = 0
 		if j := position - r.first; 0 <= j && j < len(r.keys) {
-			counts[r.buckets()+i] = int64(r.keys[j])
+			mine[r.buckets()+i] = uint32(r.keys[j])
 		}
 	}
-	shmem.SumReduce(r.pe.World(), r.totals, r.counts)
-	for i := range tests {
-		tests[i] = int(totals[r.buckets()+i])
+	shmem.FCollect(r.pe.World(), r.all, r.mine)
+	for pe := range r.pe.NPEs() {
+		for i, key := range r.row(pe)[r.buckets():] {
+			tests[i] += int(key)
+		}
 	}
 	return tests
 }
 
+// row returns what PE pe told in exchange.
+func (r *ranker) row(pe int) []uint32 {
+	n := r.mine.Len()
+	return r.all.Local()[pe*n : (pe+1)*n]
+}
+
+// from returns the number of keys that PE source sends to target.
+func (r *ranker) from(source, target int) int {
+	n := 0
+	for _, m := range r.row(source)[r.bounds[target]:r.bounds[target+1]] {
+		n += int(m)
+	}
+	return n
+}
+
 // divide gives each PE its buckets and finds what this PE has to expect.
 func (r *ranker) divide() error {
-	totals := r.totals.Local()[:r.buckets()]
+	totals := make([]int64, r.buckets())
+	for pe := range r.pe.NPEs() {
+		for b, n := range r.row(pe)[:r.buckets()] {
+			totals[b] += int64(n)
+		}
+	}
 	deal(totals, r.bounds)
-	me := r.pe.MyPE()
-	lower := int64(0)
+
+	lower, me := int64(0), r.pe.MyPE()
 	for p := range r.pe.NPEs() {
 		n := int64(0)
 		for _, m := range totals[r.bounds[p]:r.bounds[p+1]] {
@@ -166,26 +179,23 @@ func (r *ranker) divide() error {
 	return nil
 }
 
-// send puts every key in the memory of the PE that ranks it: a fetching add
-// reserves the place for all keys from here to there, and one put fills it. PEs
-// start with different targets, so that no one is everybody's.
-func (r *ranker) send(sent *buckets) {
+// send puts every key in the memory of the PE that ranks it, behind the keys
+// from lower PEs: one put for each target. PEs start with different targets, so
+// that no one is everybody's at once.
+func (r *ranker) send() {
 	me, npes := r.pe.MyPE(), r.pe.NPEs()
-	start := make([]int, npes+1) // of each PE's keys in sorted
-	for p := range npes {
-		start[p+1] = start[p]
-		for _, n := range sent[r.bounds[p]:r.bounds[p+1]] {
-			start[p+1] += int(n)
-		}
-	}
 	for i := range npes {
 		target := (me + 1 + i) % npes
-		keys := r.sorted[start[target]:start[target+1]]
-		if len(keys) == 0 {
-			continue
+		start := 0 // in sorted
+		for p := range target {
+			start += r.from(me, p)
 		}
-		at := int(shmem.AtomicFetchAdd(r.arrived, int64(len(keys)), target))
-		shmem.Put(r.received.Slice(at, at+len(keys)), keys, target)
+		at := 0 // in the target's received
+		for p := range me {
+			at += r.from(p, target)
+		}
+		n := r.from(me, target)
+		shmem.Put(r.received.Slice(at, at+n), r.sorted[start:start+n], target)
 	}
 }
 

@@ -23,7 +23,7 @@ func TestIS_ClassSInProcess(t *testing.T) {
 		for _, want := range []string{
 			"Verification    =               SUCCESSFUL\n",
 			"Ranks confirmed =                 50 of 50\n",
-			"Exchange        =",
+			"Keys            =",
 		} {
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("np=%d: no %q in:\n%s", np, want, out.String())
@@ -46,7 +46,7 @@ func TestIS_MoreIterations(t *testing.T) {
 }
 
 func TestIS_FindsLostKeys(t *testing.T) {
-	const manyKeys = 16 << 10 // bytes; more than the reduction sends at a time
+	const manyKeys = 16 << 10 // bytes; more than the counts take
 	lost := loop.Faults{Drop: func(e loop.Event) bool {
 		return e.Kind == loop.Put && e.Source == 1 && e.Target == 0 && e.Size > manyKeys
 	}}

@@ -95,31 +95,48 @@ func TestProblem_RanksOfClassS(t *testing.T) {
 	}
 }
 
-func TestJudge(t *testing.T) {
-	// confirmed, disorder, keys, sum, first, last
-	right := func() []int64 {
-		return []int64{
-			3, 0, 4, -7, 0, 5,
-			0, 0, 0, 0, 0, 0, // a PE without keys
-			2, 0, 2, 7, 5, 9,
+func TestFingerprint_TellsKeysApartButNotTheirOrder(t *testing.T) {
+	keys := []int32{3, 1, 4, 1, 5}
+	want := fingerprint(keys)
+	if got := fingerprint([]int32{1, 1, 3}) + fingerprint([]int32{5, 4}); got != want {
+		t.Errorf("parts in another order have %#x, want %#x", got, want)
+	}
+	for _, others := range [][]int32{{3, 1, 4, 1}, {3, 1, 4, 1, 6}, {3, 1, 4, 2, 4}, {3, 1, 4, 1, 5, 0x7fffffff}} {
+		if fingerprint(others) == want {
+			t.Errorf("%v has the fingerprint of %v", others, keys)
 		}
 	}
-	if got, want := judge(right(), 6), (verdict{confirmed: 5}); got != want {
-		t.Errorf("verdict is %+v, want %+v", got, want)
+}
+
+func TestDisorder(t *testing.T) {
+	if got := disorder([]int32{1, 1, 0, 5, 4, 4}); got != 2 {
+		t.Errorf("got %d, want 2", got)
+	}
+}
+
+func TestJudge(t *testing.T) {
+	right := func() []int64 {
+		return []int64{
+			// confirmed, disorder, change, keys, first, last
+			3, 0, -7, 4, 0, 5,
+			0, 0, 0, 0, 0, 0, // a PE without keys
+			2, 0, 7, 2, 5, 9,
+		}
 	}
 	for _, c := range []struct {
 		name  string
 		spoil func(all []int64)
 		want  verdict
 	}{
-		{"disorder within a PE", func(all []int64) { all[tellDisorder] = 2 }, verdict{5, 2, 0, false}},
-		{"disorder between PEs", func(all []int64) { all[2*tellings+tellFirst] = 4 }, verdict{5, 1, 0, false}},
-		{"a key lost", func(all []int64) { all[tellKeys] = 3 }, verdict{5, 0, 1, false}},
-		{"a key altered", func(all []int64) { all[tellSum]++ }, verdict{5, 0, 0, true}},
+		{"all well", func([]int64) {}, verdict{5, 0, false}},
+		{"disorder within a PE", func(all []int64) { all[tellDisorder] = 2 }, verdict{5, 2, false}},
+		{"disorder between PEs", func(all []int64) { all[2*tellings+tellFirst] = 4 }, verdict{5, 1, false}},
+		{"a rank not confirmed", func(all []int64) { all[tellConfirmed] = 2 }, verdict{4, 0, false}},
+		{"a key altered", func(all []int64) { all[tellChange]++ }, verdict{5, 0, true}},
 	} {
 		all := right()
 		c.spoil(all)
-		if got := judge(all, 6); got != c.want {
+		if got := judge(all); got != c.want {
 			t.Errorf("%s: verdict is %+v, want %+v", c.name, got, c.want)
 		}
 	}

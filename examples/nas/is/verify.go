@@ -8,18 +8,17 @@ import "github.com/goshmem/goshmem/shmem"
 type verdict struct {
 	confirmed int64 // partial tests
 	disorder  int64 // neighbours that are out of order
-	lost      int64 // keys that went missing
-	altered   bool  // keys that became other keys
+	altered   bool  // the keys are not those that there were
 }
 
 // What each PE tells all others for the verdict.
 const (
 	tellConfirmed = iota
 	tellDisorder
-	tellKeys  // received
-	tellSum   // of the keys received, less that of the keys held before
-	tellFirst // the least key
-	tellLast  // the greatest key
+	tellChange // fingerprint of the keys ranked less that of the keys held
+	tellKeys   // number of keys ranked
+	tellFirst  // the least of them
+	tellLast   // the greatest
 
 	tellings
 )
@@ -40,34 +39,47 @@ func (r *ranker) verify(confirmed int) (verdict, error) {
 	received := r.received.Local()[:r.ranked]
 	sorted := make([]int32, r.ranked)
 	place(sorted, received, r.ranks, r.least)
+
 	tell := mine.Local()
 	tell[tellConfirmed] = int64(confirmed)
+	tell[tellDisorder] = disorder(sorted)
+	tell[tellChange] = fingerprint(sorted) - fingerprint(r.keys)
 	tell[tellKeys] = int64(r.ranked)
-	for i, key := range sorted {
-		tell[tellSum] += int64(key)
-		if i > 0 && sorted[i-1] > key {
-			tell[tellDisorder]++
-		}
-	}
-	for _, key := range r.keys {
-		tell[tellSum] -= int64(key)
-	}
 	if r.ranked > 0 {
 		tell[tellFirst], tell[tellLast] = int64(sorted[0]), int64(sorted[r.ranked-1])
 	}
 	shmem.FCollect(r.pe.World(), all, mine)
-	return judge(all.Local(), r.size()), nil
+	return judge(all.Local()), nil
 }
 
-// judge sums up what the PEs told, for so many keys.
-func judge(all []int64, keys int) verdict {
-	v := verdict{lost: int64(keys)}
-	var sum, last int64
+// disorder counts the keys that are less than the one before.
+func disorder(keys []int32) (n int64) {
+	for i := 1; i < len(keys); i++ {
+		if keys[i-1] > keys[i] {
+			n++
+		}
+	}
+	return n
+}
+
+// fingerprint returns a number that does not depend on the order of the keys,
+// and hardly ever is the same for others. Those of parts add up to the whole's.
+func fingerprint(keys []int32) (sum int64) {
+	const odd = 0x9e3779b97f4a7c15 // 2^64 over the golden ratio
+	for _, key := range keys {
+		x := uint64(key) * odd
+		sum += int64((x ^ x>>32) * odd)
+	}
+	return sum
+}
+
+// judge sums up what the PEs told.
+func judge(all []int64) (v verdict) {
+	var change, last int64
 	for ; len(all) > 0; all = all[tellings:] {
 		v.confirmed += all[tellConfirmed]
 		v.disorder += all[tellDisorder]
-		v.lost -= all[tellKeys]
-		sum += all[tellSum]
+		change += all[tellChange]
 		if all[tellKeys] == 0 {
 			continue
 		}
@@ -76,6 +88,6 @@ func judge(all []int64, keys int) verdict {
 		}
 		last = all[tellLast]
 	}
-	v.altered = sum != 0
+	v.altered = change != 0
 	return v
 }
