@@ -3,6 +3,7 @@
 package fabrictest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -229,6 +230,9 @@ func (p *pe) equal(what string, off int, got, want []byte) {
 	if len(got) != len(want) {
 		p.failf("%s: %d bytes, want %d", what, len(got), len(want))
 	}
+	if bytes.Equal(got, want) {
+		return
+	}
 	for i := range got {
 		if got[i] != want[i] {
 			p.failf("%s: byte %d is %#x, want %#x", what, off+i, got[i], want[i])
@@ -241,9 +245,13 @@ func (p *pe) next() int { return (p.me + 1) % len(p.domains) }
 
 // fill fills b with a pattern that differs from byte to byte, and between seeds.
 func fill(b []byte, seed int) {
+	const period = 1021
 	x := uint32(seed)*2654435761 + 12345
-	for i := range b {
+	for i := range b[:min(period, len(b))] {
 		x = x*1664525 + 1013904223
 		b[i] = byte(x >> 24)
+	}
+	for n := period; n < len(b); n *= 2 {
+		copy(b[n:], b[:n])
 	}
 }

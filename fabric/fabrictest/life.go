@@ -3,6 +3,7 @@
 package fabrictest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -104,10 +105,8 @@ func segmentsStay(segments [][]byte) error {
 	for i, seg := range segments {
 		want := make([]byte, len(seg))
 		fill(want, i)
-		for k := range want {
-			if seg[k] != want[k] {
-				return fmt.Errorf("byte %d of PE %d's segment is %#x after Close, want %#x", k, i, seg[k], want[k])
-			}
+		if !bytes.Equal(seg, want) {
+			return fmt.Errorf("PE %d's segment is not as before Close", i)
 		}
 	}
 	return nil
