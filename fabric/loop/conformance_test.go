@@ -20,6 +20,7 @@ func open(t *testing.T, n int, o loop.Options) []fabric.Domain {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(w.Close)
 	var domains []fabric.Domain
 	for pe := range n {
 		d, err := w.Open(fabric.Job{PE: pe, NPEs: n, SegmentSize: o.SegmentSize})

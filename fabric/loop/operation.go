@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/goshmem/goshmem/fabric"
-	"github.com/goshmem/goshmem/internal/race"
 )
 
 // An operation is what an endpoint posts: all of a call, or a piece of a put.
@@ -115,7 +114,7 @@ func (e *endpoint) complete(o *operation) (bool, error) {
 // post starts a NIC goroutine for o. There is one for each operation: in one
 // that served several, its own program order would stand in for a missing Fence.
 func (e *endpoint) post(o *operation, piece int) error {
-	if !e.w.takeSlot() {
+	if !e.w.startNIC() {
 		return e.w.ended()
 	}
 	e.enter(o, piece)
@@ -125,7 +124,7 @@ func (e *endpoint) post(o *operation, piece int) error {
 
 // deliver is the NIC goroutine.
 func (e *endpoint) deliver(o *operation) {
-	defer e.w.returnSlot()
+	defer e.w.endNIC()
 	if !e.due(o) {
 		return // without opening a gate: who waits there must not take o for delivered
 	}
@@ -164,32 +163,5 @@ func (s *segment) carryOut(o *operation) {
 			fabric.PutBits(b[:o.size], o.old)
 			copy(o.data, b[:o.size])
 		}
-	}
-}
-
-// takeSlot waits until a NIC goroutine may start. It reports false if the world
-// is aborted.
-//
-//go:norace
-func (w *World) takeSlot() bool {
-	if w.slots == nil {
-		return true
-	}
-	race.Disable()
-	defer race.Enable()
-	select {
-	case w.slots <- struct{}{}:
-		return true
-	case <-w.aborted:
-		return false
-	}
-}
-
-//go:norace
-func (w *World) returnSlot() {
-	if w.slots != nil {
-		race.Disable()
-		<-w.slots
-		race.Enable()
 	}
 }

@@ -52,8 +52,10 @@ type World struct {
 	aborted  chan struct{} // closed by the first Abort
 
 	mu       race.Mutex
-	opened   []bool // by PE
-	cause    error  // why aborted; set before aborted is closed
+	opened   []bool        // by PE
+	nics     int           // NIC goroutines
+	idle     chan struct{} // closed when nics is 0, or nil if nobody waits for that
+	cause    error         // why aborted; set before aborted is closed
 	abortion race.Token
 }
 
@@ -145,6 +147,66 @@ func (w *World) abort(err error) {
 	if w.cause == nil {
 		w.cause = err
 		close(w.aborted)
+	}
+	race.Enable()
+	w.mu.Unlock()
+}
+
+// Close waits until every operation is delivered or, after Abort, given up,
+// once no PE issues any. A test that runs in a testing/synctest bubble and
+// aborts a world with delays calls it at the end: time stands still when the
+// bubble's first goroutine returns, and delays don't pass.
+//
+//go:norace
+func (w *World) Close() {
+	w.mu.Lock()
+	race.Disable()
+	if w.nics > 0 && w.idle == nil {
+		w.idle = make(chan struct{})
+	}
+	idle := w.idle
+	race.Enable()
+	w.mu.Unlock()
+	if idle != nil {
+		race.Disable()
+		<-idle
+		race.Enable()
+	}
+}
+
+// startNIC counts a NIC goroutine in, when there may be another one. It reports
+// false if the world is aborted.
+//
+//go:norace
+func (w *World) startNIC() bool {
+	if w.slots != nil {
+		race.Disable()
+		select {
+		case w.slots <- struct{}{}:
+			race.Enable()
+		case <-w.aborted:
+			race.Enable()
+			return false
+		}
+	}
+	w.mu.Lock()
+	w.nics++
+	w.mu.Unlock()
+	return true
+}
+
+// endNIC counts one out.
+//
+//go:norace
+func (w *World) endNIC() {
+	w.mu.Lock()
+	race.Disable()
+	if w.nics--; w.nics == 0 && w.idle != nil {
+		close(w.idle)
+		w.idle = nil
+	}
+	if w.slots != nil {
+		<-w.slots
 	}
 	race.Enable()
 	w.mu.Unlock()
