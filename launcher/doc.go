@@ -13,7 +13,8 @@
 // the bootstrap server of package pmi for them, passes on their output and
 // signals, and kills. When the launcher is gone, the proxy kills everything
 // below it; when the proxy is gone, the kernel kills the PEs, and the launcher
-// what the PEs have left. So nothing outlives a job, however it ends.
+// what the PEs have left. So nothing outlives a job, however it ends; only if
+// both are killed at once, a process that a PE has started may.
 //
 // The package starts any executable: it knows neither package shmem nor any
 // fabric. It runs on Linux; elsewhere [Run] says so.

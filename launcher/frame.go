@@ -47,7 +47,7 @@ const (
 	frameAbort                    // pe; n: status; data: text
 	frameExit                     // pe; n: exit code, or −signal; data: a pmi.State (1 byte)
 	frameBroken                   // pe; data: how it broke the bootstrap's protocol
-	frameLog                      // data: text, for -v
+	frameNotice                   // data: text for the user
 	frameBye                      // no process of the job is left on the node
 )
 

@@ -37,7 +37,7 @@ func TestReadFrame_RefusesWhatIsMalformed(t *testing.T) {
 		"too long":   {0xff, 0xff, 0xff, 0xff, 1},
 		"a large PE": {0, 0, 0, frameHead, 1, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
 	}
-	whole := frame{kind: frameLog, data: []byte("text")}.append(nil)
+	whole := frame{kind: frameNotice, data: []byte("text")}.append(nil)
 	for n := 5; n < len(whole); n++ {
 		tests["cut at "+string(rune('a'+n))] = whole[:n]
 	}

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -66,6 +67,7 @@ type pe struct {
 // Proxy runs this process as the proxy of a node, for the launcher at its
 // standard input and output, and returns its exit status.
 func Proxy() int {
+	runtime.LockOSThread() // of the PEs' parent; it lives as long as this process
 	p := &proxy{credit: newCredit(), byPID: make(map[int]*pe), reaped: make(chan struct{})}
 	frames, err := p.connect()
 	if err != nil {
@@ -183,7 +185,8 @@ func (p *proxy) start() error {
 		Abort: func(pe, code int, msg string) {
 			p.up.send(frame{kind: frameAbort, pe: pe, n: int64(code), data: []byte(msg)})
 		},
-		Log: p.log,
+		Notice: p.notice,
+		Log:    p.log,
 	})
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -194,7 +197,7 @@ func (p *proxy) start() error {
 	if err != nil {
 		return err
 	}
-	defer s.started()
+	defer s.end()
 	for i := range p.job.PEs {
 		number := p.job.First + i
 		process, err := s.start(i)
@@ -237,9 +240,13 @@ func (p *proxy) adopt(number int, process process) {
 	}
 }
 
+// notice tells the user something.
+func (p *proxy) notice(text string) { p.up.send(frame{kind: frameNotice, data: []byte(text)}) }
+
+// log does so with -v.
 func (p *proxy) log(text string) {
 	if p.job.Verbose {
-		p.up.send(frame{kind: frameLog, data: []byte(text)})
+		p.notice(text)
 	}
 }
 

@@ -31,6 +31,7 @@ const (
 type run struct {
 	job    Job
 	proxy  int // process number
+	begun  time.Time
 	down   link
 	frames <-chan frame
 	out    *output
@@ -64,7 +65,7 @@ type peOutput struct {
 // commands.
 func Run(job Job) int {
 	if err := CheckNPEs(job.NPEs); err != nil {
-		say("%v", err)
+		fmt.Fprintf(os.Stderr, "gorun: %v\n", err)
 		return StatusUsage
 	}
 	// Our readers may be gone before we are: that is an error, not our end.
@@ -84,7 +85,7 @@ func Run(job Job) int {
 		}
 	}
 	if err := r.start(); err != nil {
-		say("%v", err)
+		fmt.Fprintf(os.Stderr, "gorun: %v\n", err)
 		return StatusError
 	}
 	r.out = newOutput(os.Stdout, os.Stderr, func(n int64) { r.down.send(frame{kind: frameCredit, n: n}) })
@@ -93,14 +94,13 @@ func Run(job Job) int {
 	return r.finish()
 }
 
-func say(format string, args ...any) { fmt.Fprintf(os.Stderr, "gorun: "+format+"\n", args...) }
-
 // start starts the proxy and gives it the job.
 func (r *run) start() error {
 	// When the proxy is gone, what it leaves becomes ours to kill.
 	if err := adoptOrphans(); err != nil {
 		return err
 	}
+	r.begun = time.Now()
 	shared := isTerminal(0)
 	spec, err := r.spec(shared)
 	if err != nil {
@@ -211,6 +211,7 @@ func (r *run) handle(f frame) {
 			r.killAfter(0)
 		}
 	case frameStarted:
+		r.log("%d PEs run, %v after gorun has started the proxy (process %d)", f.n, time.Since(r.begun).Round(time.Microsecond), r.proxy)
 		if r.job.Timeout > 0 {
 			r.timeout = time.After(r.job.Timeout)
 		}
@@ -230,13 +231,14 @@ func (r *run) handle(f frame) {
 		if len(f.data) == 1 {
 			state = pmi.State(f.data[0])
 		}
+		r.log("PE %d has ended %v, with exit code (or -signal) %d", f.pe, state, f.n)
 		if r.judge.exit(f.pe, int(f.n), state) {
 			r.terminate(stopGrace)
 		}
 	case frameBroken:
 		r.stop(verdict{StatusError, fmt.Sprintf("PE %d: %s", f.pe, f.data), f.pe}, stopGrace)
-	case frameLog:
-		r.out.add(2, fmt.Appendf(nil, "gorun: %s\n", f.data), 0)
+	case frameNotice:
+		r.say(string(f.data))
 	case frameBye:
 		r.bye = true
 	}
@@ -336,6 +338,16 @@ func (r *run) finish() int {
 			r.out.add(stream, r.pes[i].labels[stream].flush(nil), 0)
 		}
 	}
+	v := r.judge.verdict
+	if r.failure != nil {
+		v = r.failure
+	}
+	if v == nil {
+		v = &verdict{StatusOK, "", nobody}
+	}
+	if text := v.explain(func(pe int) *lastWords { return &r.pes[pe].words }); text != "" {
+		r.say(text)
+	}
 	r.out.close()
 	if r.urgent {
 		// The user wants an end, also if nobody reads our output.
@@ -346,18 +358,18 @@ func (r *run) finish() int {
 	} else {
 		<-r.out.done
 	}
-	v := r.judge.verdict
-	if r.failure != nil {
-		v = r.failure
-	}
-	if v == nil {
-		return StatusOK
-	}
-	if text := v.explain(func(pe int) *lastWords { return &r.pes[pe].words }); text != "" {
-		say("%s", text)
-	}
 	return v.status
 }
+
+// log queues a line of our own, for -v.
+func (r *run) log(format string, args ...any) {
+	if r.job.Verbose {
+		r.say(fmt.Sprintf(format, args...))
+	}
+}
+
+// say queues a line of our own.
+func (r *run) say(text string) { r.out.add(2, []byte("gorun: "+text+"\n"), 0) }
 
 func isTerminal(fd int) bool {
 	_, err := unix.IoctlGetTermios(fd, unix.TCGETS)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"strconv"
 	"syscall"
 
@@ -23,17 +22,19 @@ const (
 	fdPMI
 )
 
-// A starter starts the PEs of a node.
+// A starter starts the PEs of a node, from one thread: the kernel kills them
+// when the thread that has started them ends, which may be long before the
+// process does.
 type starter struct {
-	job      *nodeJob
-	addr     string // of the bootstrap server
-	cores    []int  // of this node
-	env      []string
-	segment  int // the node's shared file
-	null     int // /dev/null
-	stdin    int // for PE 0
-	stdout   int // for all PEs, unless labelled
-	starting chan func()
+	job     *nodeJob
+	addr    string // of the bootstrap server
+	cores   []int  // of this node
+	args    []string
+	env     []string
+	segment int // the node's shared file
+	null    int // /dev/null
+	stdin   int // for PE 0
+	stdout  int // for all PEs, unless labelled
 }
 
 // newStarter makes what all PEs share.
@@ -50,6 +51,7 @@ func newStarter(job *nodeJob, addr string, stdin, stdout int) (*starter, error) 
 		job:    job,
 		addr:   addr,
 		cores:  cores,
+		args:   toStrings(job.Args),
 		env:    withGOMAXPROCS(toStrings(job.Env), len(cores), job.PEs),
 		stdin:  stdin,
 		stdout: stdout,
@@ -60,19 +62,7 @@ func newStarter(job *nodeJob, addr string, stdin, stdout int) (*starter, error) 
 	if s.null, err = unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0); err != nil {
 		return nil, fmt.Errorf("open %s: %w", os.DevNull, err)
 	}
-	s.starting = make(chan func())
-	go s.thread()
 	return s, nil
-}
-
-// thread starts all PEs. The kernel kills them when the thread that has started
-// them ends, which may be long before the process does: so this one never ends.
-func (s *starter) thread() {
-	runtime.LockOSThread()
-	for f := range s.starting {
-		f()
-	}
-	select {}
 }
 
 // newSegment makes the node's shared file. It has no name, so nothing is left
@@ -125,54 +115,53 @@ func (s *starter) start(i int) (p process, err error) {
 	if p.stderr, files[2], err = newPipe(&ends); err != nil {
 		return p, err
 	}
-	if files[fdSecret], err = secretPipe(s.job.Secret, &ends); err != nil {
+	secretFD, inode, err := secretPipe(s.job.Secret, &ends)
+	if err != nil {
 		return p, err
 	}
+	files[fdSecret] = secretFD
 	if p.pmi, files[fdPMI], err = newSocket(&ends); err != nil {
 		return p, err
 	}
 
 	attr := &syscall.ProcAttr{
 		Dir:   string(s.job.Dir),
-		Env:   s.envOf(s.job.First + i),
+		Env:   s.envOf(s.job.First+i, inode),
 		Files: files,
 		Sys: &syscall.SysProcAttr{
 			Pdeathsig: syscall.SIGKILL,
 			Setpgid:   !s.job.Shared,
 		},
 	}
-	result := make(chan error)
-	s.starting <- func() {
-		bindErr := s.bind(i)
-		if bindErr != nil && s.job.Bind == BindCore {
-			result <- bindErr
-			return
-		}
-		var err error
-		p.pid, err = syscall.ForkExec(string(s.job.Path), toStrings(s.job.Args), attr)
-		result <- err
+	if err := s.bind(i); err != nil {
+		return p, err
 	}
-	return p, <-result
+	p.pid, err = syscall.ForkExec(string(s.job.Path), s.args, attr)
+	return p, err
 }
 
-// bind binds the starting thread, and so the next PE, to the PE's cores.
+// bind binds the calling thread, and so the PE that it starts next, to the PE's
+// cores. If nobody has asked for it, it need not work.
 func (s *starter) bind(i int) error {
 	cores := coresOf(s.cores, i, s.job.PEs, s.job.Bind)
 	if cores == nil || len(cores) == len(s.cores) {
 		return nil
 	}
-	return setCores(cores)
+	if err := setCores(cores); err != nil && s.job.Bind == BindCore {
+		return err
+	}
+	return nil
 }
 
-// envOf returns the environment of a PE.
-func (s *starter) envOf(pe int) []string {
+// envOf returns the environment of a PE whose secret is in the pipe inode.
+func (s *starter) envOf(pe int, inode uint64) []string {
 	own := func(name string, value int) string { return name + "=" + strconv.Itoa(value) }
 	return append(s.env[:len(s.env):len(s.env)],
 		own(pmi.EnvPE, pe),
 		own(pmi.EnvNPEs, s.job.NPEs),
 		pmi.EnvAddr+"="+s.addr,
 		pmi.EnvID+"="+s.job.ID,
-		own(pmi.EnvSecret, fdSecret),
+		pmi.EnvSecret+"="+pmi.SecretPipe(fdSecret, inode),
 		own(pmi.EnvSegment, fdSegment),
 		own("PMI_FD", fdPMI),
 		own("PMI_RANK", pe),
@@ -180,9 +169,9 @@ func (s *starter) envOf(pe int) []string {
 	)
 }
 
-// started closes what only starting needs.
-func (s *starter) started() {
-	close(s.starting)
+// end undoes what only starting needs.
+func (s *starter) end() {
+	setCores(s.cores)
 	unix.Close(s.segment)
 	unix.Close(s.null)
 }
@@ -229,17 +218,21 @@ func ours(fd int, name string) (*os.File, error) {
 
 // secretPipe returns the reading end of a pipe that holds secret and then ends.
 // Unlike a variable, it can't be read by others, nor by the PE's children.
-func secretPipe(secret []byte, ends *[]int) (uintptr, error) {
+func secretPipe(secret []byte, ends *[]int) (end uintptr, inode uint64, err error) {
 	var fd [2]int
 	if err := unix.Pipe2(fd[:], unix.O_CLOEXEC); err != nil {
-		return 0, fmt.Errorf("create a pipe: %w", err)
+		return 0, 0, fmt.Errorf("create a pipe: %w", err)
 	}
 	defer unix.Close(fd[1])
 	*ends = append(*ends, fd[0])
 	if _, err := unix.Write(fd[1], secret); err != nil {
-		return 0, fmt.Errorf("write the job's secret: %w", err)
+		return 0, 0, fmt.Errorf("write the job's secret: %w", err)
 	}
-	return uintptr(fd[0]), nil
+	var stat unix.Stat_t
+	if err := unix.Fstat(fd[0], &stat); err != nil {
+		return 0, 0, fmt.Errorf("inode of the secret's pipe: %w", err)
+	}
+	return uintptr(fd[0]), stat.Ino, nil
 }
 
 // startError tells why PE pe could not be started, and gorun's status then.

@@ -41,6 +41,14 @@ func TestJob_TwoAtOnce(t *testing.T) {
 	require.Equal(t, 3, strings.Count(rb.stdout, "of 3, sum 3"))
 }
 
+func TestJob_APEIsOneProcessAndOnce(t *testing.T) {
+	t.Parallel()
+	r := run(t, pe(1, "again")...)
+	require.Zero(t, r.status, r.stderr)
+	require.Regexp(t, "self: .*file descriptor 3 is not the launcher's pipe", r.stdout)
+	require.Regexp(t, "child: exit status 90 .*file descriptor 3 is not the launcher's pipe", r.stdout)
+}
+
 func TestJob_GorunInGorun(t *testing.T) {
 	t.Parallel()
 	r := run(t, append([]string{"-np", "2", os.Args[0], gorunArg}, pe(3, "hello")...)...)

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -36,6 +37,12 @@ func TestMain(m *testing.M) {
 		os.Exit(gorun(os.Args[2:]))
 	case len(os.Args) > 2 && os.Args[1] == peArg:
 		os.Exit(runPE(os.Args[2], os.Args[3:]))
+	}
+	// A shell's background job ignores these, but not what it starts in turn.
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
 	}
 	os.Exit(m.Run())
 }

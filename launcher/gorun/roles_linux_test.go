@@ -24,6 +24,7 @@ import (
 // client are foreign: they do not call Init.
 var roles = map[string]func(args []string) int{
 	"hello":   hello,
+	"again":   again,
 	"die":     die,
 	"mixed":   mixed,
 	"port":    port,
@@ -83,6 +84,19 @@ func hello([]string) int {
 	}
 	must(c.Barrier())
 	fmt.Printf("PE %d of %d, sum %d, by %s\n", c.PE(), c.NPEs(), sum, c.Launcher())
+	must(c.Finalize())
+	return 0
+}
+
+// again joins, and then tries to do so again, itself and by a child.
+func again([]string) int {
+	c := join()
+	_, err := pmi.FromEnv()
+	fmt.Println("self:", err)
+	child := exec.Command(os.Args[0], peArg, "hello")
+	text, err := child.CombinedOutput()
+	fmt.Println("child:", err, string(text))
+	must(c.Barrier())
 	must(c.Finalize())
 	return 0
 }

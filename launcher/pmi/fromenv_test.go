@@ -80,7 +80,7 @@ func TestFromEnv_RefusesToBeOneOfManyLonePEs(t *testing.T) {
 
 func TestFromEnv_NamesBadVariables(t *testing.T) {
 	gorun := func(name, value string) map[string]string {
-		vars := map[string]string{EnvAddr: "127.0.0.1:1", EnvPE: "0", EnvNPEs: "2", EnvSecret: "900000", EnvSegment: "900001"}
+		vars := map[string]string{EnvAddr: "127.0.0.1:1", EnvPE: "0", EnvNPEs: "2", EnvSecret: "900000:1", EnvSegment: "900001"}
 		if value == "" {
 			delete(vars, name)
 		} else {
@@ -96,8 +96,10 @@ func TestFromEnv_NamesBadVariables(t *testing.T) {
 		{gorun(EnvPE, "2"), "want a number from 0 to 1"},
 		{gorun(EnvPE, "x"), EnvPE},
 		{gorun(EnvNPEs, "0"), EnvNPEs},
-		{gorun(EnvSecret, "1"), EnvSecret},
-		{gorun("none", ""), "child of a PE"}, // there is no such descriptor
+		{gorun(EnvSecret, ""), EnvSecret},
+		{gorun(EnvSecret, "3"), "want descriptor:inode"},
+		{gorun(EnvSecret, "1:5"), "want descriptor:inode"},
+		{gorun("none", ""), "file descriptor 900000 is not the launcher's pipe"},
 		{map[string]string{"PMI_FD": "900000", "PMI_RANK": "0", "PMI_SIZE": "2"}, "PMI_FD"},
 		{map[string]string{"PMI_FD": "5", "PMI_RANK": "2", "PMI_SIZE": "2"}, "PMI_RANK"},
 		{map[string]string{"PMI_PORT": "127.0.0.1:1"}, "PMI_ID is not set"},

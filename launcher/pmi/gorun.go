@@ -20,7 +20,7 @@ const (
 	EnvNPEs    = "GORUN_JOB_NPES"       // PEs of the job
 	EnvAddr    = "GORUN_JOB_ADDR"       // host:port of the bootstrap server
 	EnvID      = "GORUN_JOB_ID"         // the job's random name, hexadecimal
-	EnvSecret  = "GORUN_JOB_SECRET_FD"  // a pipe with the job's secret, to be read once
+	EnvSecret  = "GORUN_JOB_SECRET_FD"  // a pipe with the job's secret, to be read once; see SecretPipe
 	EnvSegment = "GORUN_JOB_SEGMENT_FD" // the node's shared file
 
 	// EnvPrefix starts the names of all of them.
@@ -52,13 +52,10 @@ func fromGorun(lookup lookup) (*Client, error) {
 		return nil, err
 	}
 	addr, _ := lookup(EnvAddr)
-	secretFD, err := number(lookup, EnvSecret, 3, 1<<20)
+	pipe, _ := lookup(EnvSecret)
+	secret, err := readSecret(pipe)
 	if err != nil {
-		return nil, err
-	}
-	secret, err := readSecret(secretFD)
-	if err != nil {
-		return nil, fmt.Errorf("the job's secret from file descriptor %d (%s): %w; is this process a child of a PE, or has it been here before? Only the process that gorun starts can be a PE, once", secretFD, EnvSecret, err)
+		return nil, fmt.Errorf("read the job's secret (%s=%.40s): %w; only the process that gorun has started can be a PE, once, and not a child of it", EnvSecret, pipe, err)
 	}
 	var segment *os.File
 	if _, ok := lookup(EnvSegment); ok {
@@ -125,20 +122,26 @@ func dialGorun(addr string, secret [SecretSize]byte, pe, npes int) (net.Conn, er
 	}
 }
 
+// SecretPipe returns the value of EnvSecret for a pipe that a PE inherits as
+// fd. The pipe's inode number tells it from whatever else has the descriptor
+// by then: in a child of the PE, or once the PE has read the secret.
+func SecretPipe(fd int, inode uint64) string { return fmt.Sprintf("%d:%d", fd, inode) }
+
 // readSecret reads the secret, and closes the pipe that held it.
-func readSecret(fd int) (secret [SecretSize]byte, err error) {
+func readSecret(pipe string) (secret [SecretSize]byte, err error) {
+	var fd int
+	var inode uint64
+	if n, err := fmt.Sscanf(pipe, "%d:%d", &fd, &inode); n != 2 || fd < 3 {
+		return secret, fmt.Errorf("want descriptor:inode (%w)", err)
+	}
+	if got, err := inodeOf(fd); err != nil || got != inode {
+		return secret, fmt.Errorf("file descriptor %d is not the launcher's pipe", fd)
+	}
 	f, err := inherit(fd, "secret")
 	if err != nil {
 		return secret, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return secret, err
-	}
-	if info.Mode()&os.ModeNamedPipe == 0 {
-		return secret, errors.New("it is not a pipe")
-	}
 	if err := f.SetReadDeadline(time.Now().Add(secretWait)); err != nil {
 		return secret, err
 	}

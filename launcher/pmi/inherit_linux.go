@@ -30,4 +30,11 @@ func inherit(fd int, name string) (*os.File, error) {
 	return f, nil
 }
 
+// inodeOf returns the inode number of what is open as fd.
+func inodeOf(fd int) (uint64, error) {
+	var st syscall.Stat_t
+	err := syscall.Fstat(fd, &st)
+	return st.Ino, err
+}
+
 func closeOnExec(fd int) { syscall.CloseOnExec(fd) }

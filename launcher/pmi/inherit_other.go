@@ -9,8 +9,10 @@ import (
 	"os"
 )
 
-func inherit(int, string) (*os.File, error) {
-	return nil, errors.New("inheriting file descriptors from a launcher works on Linux only")
-}
+var errNotLinux = errors.New("inheriting file descriptors from a launcher works on Linux only")
+
+func inherit(int, string) (*os.File, error) { return nil, errNotLinux }
+
+func inodeOf(int) (uint64, error) { return 0, errNotLinux }
 
 func closeOnExec(int) {}

@@ -84,6 +84,7 @@ func FuzzPMI1Server(f *testing.F) {
 			Joined: func(int) {},
 			Abort:  func(int, int, string) {},
 			Log:    func(string) {},
+			Notice: func(string) {},
 		})
 		defer s.Close()
 		// A barrier's reply comes from another goroutine, and may come too late.

@@ -2,7 +2,11 @@
 
 package pmi
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+	"time"
+)
 
 // A round is one collective of a job: every PE joins it, and the last one to
 // come completes it for all. Since a PE waits for its reply before it asks for
@@ -12,6 +16,7 @@ type round struct {
 	joined []bool
 	blobs  [][]byte
 	count  int
+	notice *time.Timer // when some are overdue
 
 	done    chan struct{} // closed when the round is over
 	table   []byte        // of an allgather; set before done is closed
@@ -20,9 +25,9 @@ type round struct {
 
 func opName(op byte) string {
 	if op == opAllgather {
-		return "an allgather"
+		return "an allgather of the bootstrap"
 	}
-	return "a barrier"
+	return "a barrier of the bootstrap"
 }
 
 func peText(pe int) string { return fmt.Sprintf("PE %d", pe) }
@@ -62,6 +67,7 @@ func (s *Server) join(pe int, op byte, blob []byte) *round {
 			done:   make(chan struct{}),
 		}
 		s.round = r
+		r.notice = time.AfterFunc(s.overdue, func() { s.notice(r) })
 	}
 	switch {
 	case r.op != op:
@@ -85,8 +91,31 @@ func (s *Server) join(pe int, op byte, blob []byte) *round {
 	return r
 }
 
+// notice tells which PEs the others wait for in r.
+func (s *Server) notice(r *round) {
+	const most = 9 // names in the text
+	var missing []string
+	s.mu.Lock()
+	for pe, in := range r.joined {
+		switch {
+		case in:
+		case len(missing) < most:
+			missing = append(missing, peText(pe))
+		default:
+			missing[most-1] = "others"
+		}
+	}
+	waiting, over := r.first(), s.round != r
+	s.mu.Unlock()
+	if !over {
+		s.job.Notice(fmt.Sprintf("PE %d has been waiting in %s for %v, where these have not come: %s",
+			waiting, opName(r.op), s.overdue, strings.Join(missing, ", ")))
+	}
+}
+
 // endLocked completes the round under way, or fails it with a problem.
 func (s *Server) endLocked(problem string) {
+	s.round.notice.Stop()
 	s.round.problem = problem
 	close(s.round.done)
 	s.round = nil

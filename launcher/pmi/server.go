@@ -35,24 +35,36 @@ const (
 	Finalized
 )
 
+func (s State) String() string {
+	switch s {
+	case Inside:
+		return "between Init and Finalize"
+	case Finalized:
+		return "after Finalize"
+	}
+	return "without Init"
+}
+
 // A Job is what a [Server] knows of the job.
 type Job struct {
 	NPEs   int              // PEs of the job, all of them on this node
 	ID     string           // the job's name, without spaces
 	Secret [SecretSize]byte // what its PEs know
 
-	// What the server tells of. The functions are called from the goroutines
-	// of the connections; that PE has no reply yet, so it waits.
+	// What the server tells of. The functions are called from any goroutine;
+	// the PE that they are about has no reply yet, so it waits.
 	Joined func(pe int)                       // the PE has called Init
 	Abort  func(pe int, code int, msg string) // the PE wants the job to end
+	Notice func(text string)                  // PEs have been waiting for others for long
 	Log    func(text string)                  // something odd, of no consequence
 }
 
 // A Server is the launcher's end of the bootstrap: it answers the PEs of a job
 // on this node. A PE speaks one of the two protocols; barriers join both.
 type Server struct {
-	job   Job
-	peers []*peer
+	job     Job
+	peers   []*peer
+	overdue time.Duration // when a collective is worth a notice
 
 	mu        sync.Mutex
 	round     *round            // the collective under way, or nil
@@ -72,7 +84,7 @@ type peer struct {
 
 // NewServer returns a server for job. It starts no goroutine.
 func NewServer(job Job) *Server {
-	s := &Server{job: job, keys: make(map[string]string)}
+	s := &Server{job: job, overdue: 10 * time.Second, keys: make(map[string]string)}
 	for range job.NPEs {
 		s.peers = append(s.peers, new(peer))
 	}

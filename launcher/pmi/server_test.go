@@ -27,6 +27,7 @@ type testJob struct {
 	joined chan int
 	aborts chan string
 	logs   chan string
+	notice chan string
 }
 
 func newTestJob(t *testing.T, npes int) *testJob {
@@ -35,6 +36,7 @@ func newTestJob(t *testing.T, npes int) *testJob {
 		joined: make(chan int, 2*npes),
 		aborts: make(chan string, npes),
 		logs:   make(chan string, 10*maxStrangers),
+		notice: make(chan string, 1),
 	}
 	j.Server = NewServer(Job{
 		NPEs:   npes,
@@ -43,6 +45,7 @@ func newTestJob(t *testing.T, npes int) *testJob {
 		Joined: func(pe int) { j.joined <- pe },
 		Abort:  func(pe, code int, msg string) { j.aborts <- fmt.Sprintf("PE %d: %d %s", pe, code, msg) },
 		Log:    func(text string) { j.logs <- text },
+		Notice: func(text string) { j.notice <- text },
 	})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -156,6 +159,18 @@ func barrierTest(entered *atomic.Int64) func(c *Client) error {
 
 func TestServer_BarrierWaitsForAll(t *testing.T) {
 	newTestJob(t, 3).all(t, barrierTest(new(atomic.Int64)))
+}
+
+func TestServer_TellsWhoIsMissing(t *testing.T) {
+	j := newTestJob(t, 12)
+	j.overdue = time.Millisecond
+	c := j.join(t, 1)
+	errs := make(chan error, 1)
+	go func() { errs <- c.Barrier() }()
+	require.Equal(t, "PE 1 has been waiting in a barrier of the bootstrap for 1ms, where these have not come: "+
+		"PE 0, PE 2, PE 3, PE 4, PE 5, PE 6, PE 7, PE 8, others", receiveIn(t, j.notice))
+	j.Close()
+	require.Error(t, receiveIn(t, errs))
 }
 
 func TestServer_StateFollowsThePE(t *testing.T) {
