@@ -149,7 +149,17 @@ func TestJob_LabelsWholeLines(t *testing.T) {
 		count[line]++
 	}
 	x := strings.Repeat("x", 99)
-	require.Equal(t, map[string]int{"[0] " + x: 50000, "[1] " + x: 50000, "[2] " + x: 50000}, count)
+	require.Equal(t, map[string]int{"[0] " + x: floodLines, "[1] " + x: floodLines, "[2] " + x: floodLines}, count)
+}
+
+func TestJob_EndsWhenItsReaderHasGone(t *testing.T) {
+	t.Parallel()
+	j := newJob(t, append([]string{"-l"}, pe(2, "flood")...)...).start(t)
+	j.line(t)
+	j.unread.Close()
+	j.Wait()
+	require.Equal(t, launcher.StatusSignal+int(unix.SIGPIPE), j.ProcessState.ExitCode(), &j.stderr)
+	require.Empty(t, j.processes(t))
 }
 
 func TestJob_CoresAreShared(t *testing.T) {

@@ -287,13 +287,17 @@ func showDescriptors([]string) int {
 	return 0
 }
 
-// flood writes more than all buffers hold.
+const floodLines = 20000
+
+// flood writes more than all buffers hold, and much at once.
 func flood([]string) int {
+	out := bufio.NewWriterSize(os.Stdout, 64<<10)
 	line := strings.Repeat("x", 99) + "\n"
-	for range 50000 {
-		if _, err := os.Stdout.WriteString(line); err != nil {
+	for range floodLines {
+		if _, err := out.WriteString(line); err != nil {
 			return 1
 		}
 	}
+	must(out.Flush())
 	return 0
 }

@@ -76,6 +76,23 @@ func TestSignals_InterruptedPEsAreKilledInTheEnd(t *testing.T) {
 	require.Equal(t, 130, r.status)
 }
 
+func TestSignals_EndAJobWhoseOutputNobodyReads(t *testing.T) {
+	t.Parallel()
+	j := newJob(t, append([]string{"-l"}, pe(2, "flood")...)...).start(t)
+	raw, err := j.unread.SyscallConn()
+	require.NoError(t, err)
+	require.NoError(t, raw.Control(func(fd uintptr) { _, err = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, 4096) }))
+	require.NoError(t, err)
+	j.line(t)
+	sent := time.Now()
+	j.kill(t, syscall.SIGINT)
+	j.Wait()
+	require.GreaterOrEqual(t, time.Since(sent), time.Second, "gorun has not tried to write what it has")
+	require.Less(t, time.Since(sent), time.Second+soon)
+	require.Equal(t, 130, j.ProcessState.ExitCode(), &j.stderr)
+	require.Empty(t, j.processes(t))
+}
+
 func TestSignals_StopAndContinue(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, pe(2, "signals", "continued", "user defined signal 1")...).start(t)
