@@ -72,7 +72,6 @@ func build(dir, pkg string) (_ program, err error) {
 	// The executable stays removable while we build it.
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer signal.Stop(interrupts)
 
 	temp, err := os.MkdirTemp("", "gorun-")
 	if err != nil {
@@ -91,14 +90,24 @@ func build(dir, pkg string) (_ program, err error) {
 	if err := cmd.Start(); err != nil {
 		return program{}, statusError{fmt.Errorf("start %s: %w", tool, err), 1}
 	}
-	done := make(chan error, 1)
-	go func() { done <- cmd.Wait() }()
+	stopped := make(chan os.Signal, 1)
+	go func() {
+		for s := range interrupts {
+			cmd.Process.Signal(s)
+			select {
+			case stopped <- s:
+			default:
+			}
+		}
+	}()
+	err = cmd.Wait()
+	signal.Stop(interrupts)
+	close(interrupts)
 	select {
-	case err = <-done:
-	case s := <-interrupts:
-		cmd.Process.Signal(s)
-		<-done
-		return program{}, interrupted(s)
+	case s := <-stopped:
+		n, _ := s.(syscall.Signal)
+		return program{}, statusError{fmt.Errorf("stopped by signal %d (%v) while the program was built", n, n), launcher.StatusSignal + int(n)}
+	default:
 	}
 	if err != nil {
 		return program{}, statusError{fmt.Errorf("%s could not be built (%w)", filepath.Join(dir, pkg), err), max(1, cmd.ProcessState.ExitCode())}
@@ -110,13 +119,4 @@ func build(dir, pkg string) (_ program, err error) {
 	p.path = filepath.Join(temp, entries[0].Name())
 	p.name = entries[0].Name()
 	return p, nil
-}
-
-// interrupted is the error after a signal while the program is built.
-func interrupted(s os.Signal) error {
-	status := 1
-	if n, ok := s.(syscall.Signal); ok {
-		status = launcher.StatusSignal + int(n)
-	}
-	return statusError{fmt.Errorf("stopped by %v while the program was built", s), status}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/goshmem/goshmem/internal/testenv"
 )
@@ -61,6 +62,25 @@ func TestProgram_NothingIsLeftOfABuiltOne(t *testing.T) {
 	j.expect(t, "ready")
 	require.NoError(t, j.Process.Kill())
 	j.end(t)
+}
+
+func TestProgram_BuildingCanBeInterrupted(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	fifo := filepath.Join(dir, "fifo")
+	require.NoError(t, unix.Mkfifo(fifo, 0o600))
+	slowGo := "#!/bin/sh\ntrap 'exit 1' TERM\necho building >" + fifo + "\nread line <" + fifo + "\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go"), []byte(slowGo), 0o755))
+	j := newJob(t, module(t, goodMain))
+	j.Env = append(j.Env, "PATH="+dir+":"+os.Getenv("PATH"))
+	j.start(t)
+	text, err := os.ReadFile(fifo)
+	require.NoError(t, err)
+	require.Equal(t, "building\n", string(text))
+	j.kill(t, unix.SIGTERM)
+	r := j.end(t)
+	require.Equal(t, 143, r.status)
+	require.Equal(t, "gorun: stopped by signal 15 (terminated) while the program was built", lastLine(r.stderr))
 }
 
 func TestProgram_WhatCanNotBeExecuted(t *testing.T) {

@@ -38,7 +38,7 @@ func (s *Server) servePMI1(pe int, conn io.ReadWriter) error {
 		if spawning = spawning || strings.HasPrefix(text, "mcmd="); spawning {
 			if text == "endcmd" {
 				spawning = false
-				io.WriteString(conn, "cmd=spawn_result rc=1 msg=unsupported\n")
+				tell(conn, "cmd=spawn_result rc=1 msg=unsupported")
 			}
 			continue
 		}
@@ -51,7 +51,7 @@ func (s *Server) servePMI1(pe int, conn io.ReadWriter) error {
 			round := s.join(pe, opBarrier, nil)
 			go func() {
 				<-round.done
-				io.WriteString(conn, barrierOut(round.problem))
+				tell(conn, barrierOut(round.problem))
 			}()
 		case "abort":
 			code := 1 // older clients give none
@@ -67,16 +67,19 @@ func (s *Server) servePMI1(pe int, conn io.ReadWriter) error {
 			if reply == "" {
 				return fmt.Errorf("PMI-1: request cmd=%.40s is unknown to gorun", l.cmd)
 			}
-			io.WriteString(conn, reply+"\n")
+			tell(conn, reply)
 		}
 	}
 }
 
+// tell sends a reply. A client that is gone needs none.
+func tell(conn io.Writer, reply string) { _, _ = io.WriteString(conn, reply+"\n") }
+
 func barrierOut(problem string) string {
 	if problem != "" {
-		return "cmd=barrier_out rc=1 msg=" + strings.ReplaceAll(problem, " ", "_") + "\n"
+		return "cmd=barrier_out rc=1 msg=" + strings.ReplaceAll(problem, " ", "_")
 	}
-	return "cmd=barrier_out rc=0\n"
+	return "cmd=barrier_out rc=0"
 }
 
 // answer returns the reply to a request that has one at once, or "" if the

@@ -37,12 +37,14 @@ const (
 
 func (s State) String() string {
 	switch s {
+	case Outside:
+		return "without Init"
 	case Inside:
 		return "between Init and Finalize"
 	case Finalized:
 		return "after Finalize"
 	}
-	return "without Init"
+	return fmt.Sprintf("in state %d", int(s))
 }
 
 // A Job is what a [Server] knows of the job.
@@ -158,7 +160,7 @@ func (s *Server) greet(conn net.Conn) {
 	case refused:
 		s.job.Log(fmt.Sprintf("bootstrap: refused a second process that is PE %d", pe))
 		text := fmt.Sprintf("PE %d has called Init before, in this process or in another", pe)
-		conn.Write(message{opRefused, []byte(text)}.encode())
+		answer(conn, message{opRefused, []byte(text)})
 	default:
 		defer s.leave(pe)
 		s.job.Joined(pe)
@@ -191,9 +193,7 @@ func (s *Server) leave(pe int) {
 
 // serveGorun answers the requests of a PE in gorun's own protocol.
 func (s *Server) serveGorun(pe int, conn net.Conn) error {
-	if _, err := conn.Write(message{op: opWelcome}.encode()); err != nil {
-		return err
-	}
+	answer(conn, message{op: opWelcome})
 	for {
 		m, err := readMessage(conn, maxRequest)
 		if errors.Is(err, io.EOF) {
@@ -209,12 +209,12 @@ func (s *Server) serveGorun(pe int, conn net.Conn) error {
 			r := s.join(pe, m.op, m.payload)
 			go func() {
 				<-r.done
-				conn.Write(r.reply(m.op).encode())
+				answer(conn, r.reply(m.op))
 			}()
 		case opFinalize:
 			s.finalize(pe)
-			_, err := conn.Write(message{op: opDone}.encode())
-			return err
+			answer(conn, message{op: opDone})
+			return nil
 		case opAbort:
 			code, msg, err := parseAbort(m.payload)
 			if err != nil {
@@ -227,6 +227,9 @@ func (s *Server) serveGorun(pe int, conn net.Conn) error {
 		}
 	}
 }
+
+// answer sends a message. A client that is gone needs none.
+func answer(conn io.Writer, m message) { _, _ = conn.Write(m.encode()) }
 
 // finalize notes that pe may end.
 func (s *Server) finalize(pe int) {
