@@ -100,8 +100,13 @@ func (o *output) next() []piece {
 // than a copy.
 func join(pieces []piece) (first piece, rest []piece) {
 	first, rest = pieces[0], pieces[1:]
+	var all []byte
 	for len(rest) > 0 && rest[0].stream == first.stream && len(first.text) < maxOutput {
-		first.text = append(first.text[:len(first.text):len(first.text)], rest[0].text...)
+		if all == nil {
+			all = append(make([]byte, 0, 2*maxOutput), first.text...)
+		}
+		all = append(all, rest[0].text...)
+		first.text = all
 		first.size += rest[0].size
 		rest = rest[1:]
 	}

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -136,6 +137,9 @@ func (r *run) start() error {
 		for {
 			f, err := readFrame(reader)
 			if err != nil {
+				if !errors.Is(err, io.EOF) {
+					unix.Kill(r.proxy, unix.SIGKILL) // it can't be talked to
+				}
 				return
 			}
 			frames <- f
@@ -315,7 +319,7 @@ func (r *run) reapProxy(spare map[int]bool) {
 	if r.bye {
 		return
 	}
-	if r.failure == nil {
+	if r.failure == nil && r.judge.verdict == nil {
 		how := fmt.Sprintf("exited with status %d", status.ExitStatus())
 		if status.Signaled() {
 			how = fmt.Sprintf("was killed by signal %d (%v)", status.Signal(), status.Signal())

@@ -68,7 +68,10 @@ func newStarter(job *nodeJob, addr string, stdin, stdout int) (*starter, error) 
 // newSegment makes the node's shared file. It has no name, so nothing is left
 // of it when the last process that has it is gone.
 func newSegment(l segment.Layout) (fd int, err error) {
-	fd, err = unix.MemfdCreate("goshmem", unix.MFD_CLOEXEC)
+	fd, err = unix.MemfdCreate("goshmem", unix.MFD_CLOEXEC|unix.MFD_NOEXEC_SEAL)
+	if errors.Is(err, unix.EINVAL) { // Linux before 6.3
+		fd, err = unix.MemfdCreate("goshmem", unix.MFD_CLOEXEC)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("create the shared file: %w", err)
 	}
