@@ -47,6 +47,6 @@ func ring(pe *shmem.PE, w io.Writer) error {
 	if want := int64(n) * int64(n-1) / 2; got != want {
 		return fmt.Errorf("the ring of %d PEs brought %d, want %d", n, got, want)
 	}
-	_, err = fmt.Fprintf(w, "%d PEs add up to %d\n", n, got)
+	_, err = fmt.Fprintf(w, "around the ring of %d, the PE numbers add up to %d\n", n, got)
 	return err
 }

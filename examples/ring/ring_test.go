@@ -16,10 +16,10 @@ func TestRing_AddsUpAllNumbers(t *testing.T) {
 		np   int
 		want string
 	}{
-		{1, "1 PEs add up to 0\n"},
-		{2, "2 PEs add up to 1\n"},
-		{3, "3 PEs add up to 3\n"},
-		{8, "8 PEs add up to 28\n"},
+		{1, "around the ring of 1, the PE numbers add up to 0\n"},
+		{2, "around the ring of 2, the PE numbers add up to 1\n"},
+		{3, "around the ring of 3, the PE numbers add up to 3\n"},
+		{8, "around the ring of 8, the PE numbers add up to 28\n"},
 	} {
 		var out bytes.Buffer
 		shmemtest.Run(t, c.np, func(pe *shmem.PE) error { return ring(pe, &out) })
@@ -30,7 +30,7 @@ func TestRing_AddsUpAllNumbers(t *testing.T) {
 }
 
 func TestRing_UnderGorun(t *testing.T) {
-	if got, want := jobtest.Build(t).Succeed(4), "4 PEs add up to 6\n"; got != want {
+	if got, want := jobtest.Build(t).Succeed(4), "around the ring of 4, the PE numbers add up to 6\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
