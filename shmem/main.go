@@ -117,10 +117,11 @@ func Initialized() bool {
 // (shmem_finalize).
 func (pe *PE) Finalize() error {
 	process.Lock()
-	defer process.Unlock()
 	if process.pe != pe || process.count == 0 {
-		return pe.Detach() // a PE of Attach's
+		process.Unlock() // before the barrier: other PEs of Attach's may be in this process
+		return pe.Detach()
 	}
+	defer process.Unlock()
 	process.count--
 	if process.count > 0 {
 		pe.BarrierAll()
