@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Package conformance holds the library against OpenSHMEM 1.6: a table of
+// promises, section by section, each with a program that finds out whether it
+// is kept. Every row runs on every fabric with 1, 2, 3 and 8 PEs, and a row that
+// moves or orders data is shown to fail on a fabric that does not.
+package conformance
+
+import (
+	"flag"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/goshmem/goshmem/shmem"
+)
+
+// A row is one promise of the specification.
+type row struct {
+	sec  string // third-level section of OpenSHMEM 1.6
+	name string // the routine and what it promises
+	np   int    // the least number of PEs that shows it; 0: 1
+	heap int    // bytes of symmetric heap if loop's usual ones do not do; 0: they do
+	on   where  // 0: everywhere
+	ends ending
+
+	// run returns an error if the promise is broken. All PEs call it.
+	run func(pe *shmem.PE) error
+
+	// faults are what a fabric may do wrong so that run has to fail.
+	faults []fault
+
+	// without is run without the call that the row is about. It has to fail on
+	// a fabric that is right, for some of its orders of delivery.
+	without func(pe *shmem.PE) error
+}
+
+// where is a set of places that a row can run in.
+type where uint
+
+const (
+	onLoop where = 1 << iota
+	onProcesses
+)
+
+// An ending is how run leaves its PE.
+type ending uint8
+
+const (
+	returns    ending = iota
+	finalizes         // run has called the last Finalize
+	exitsWith0        // some PE has called GlobalExit(0); no other's run returns
+	exitsWith7
+)
+
+func (r *row) runsOn(w where) bool { return r.on == 0 || r.on&w != 0 }
+
+func (r *row) title() string { return r.sec + " " + r.name }
+
+// runCounts returns the numbers of PEs that the row runs with.
+func (r *row) runCounts() []int {
+	var counts []int
+	for _, np := range [...]int{1, 2, 3, 8} {
+		if np >= r.np {
+			counts = append(counts, np)
+		}
+	}
+	return counts
+}
+
+// rows returns the table.
+func rows() []row {
+	return slices.Concat(
+		setupRows(), exitRows(), threadRows(), memoryRows(), resizeRows(), teamRows(),
+		putRows(), stridedRows(), nbiRows(),
+		atomicRows(), contentionRows(), atomicNBIRows(), signalRows(),
+		barrierRows(), exchangeRows(), reduceRows(),
+		waitRows(), testRows(), fenceRows(), quietRows(), orderingRows(),
+	)
+}
+
+var update = flag.Bool("update", false, "write docs/conformance.md")
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(programEnv); dir != "" {
+		os.Exit(program(dir))
+	}
+	os.Exit(m.Run())
+}
+
+// TestConformance runs the table everywhere, and makes what ran where the document.
+func TestConformance(t *testing.T) {
+	ran := new(coverage)
+	t.Run("loop", func(t *testing.T) { runLoop(t, ran) })
+	t.Run("processes", func(t *testing.T) { runProcesses(t, ran) })
+	t.Run("document", func(t *testing.T) { checkDocument(t, ran) })
+}
+
+func TestTable(t *testing.T) {
+	titles := map[string]bool{}
+	for _, r := range rows() {
+		if titles[r.title()] {
+			t.Errorf("two rows are %q", r.title())
+		}
+		titles[r.title()] = true
+		if r.name == "" || r.run == nil || len(r.runCounts()) == 0 {
+			t.Errorf("row %q proves nothing", r.title())
+		}
+		if !r.runsOn(onLoop) && (r.faults != nil || r.without != nil) {
+			t.Errorf("row %q has faults, which are loop's, but does not run there", r.title())
+		}
+	}
+}
