@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+//go:build amd64
+
 package collectives
 
 // storeRelease stores v at p after everything before it. On amd64 a plain MOV
