@@ -98,8 +98,8 @@ func (d *domain) Wait(c fabric.Cond) error {
 	if c.PE != d.me && !d.w.near(d.me, c.PE) {
 		return fmt.Errorf("fabric/loop: wait: PE %d is not near PE %d", c.PE, d.me)
 	}
-	s := d.w.segments[c.PE]
-	if size := fabric.Addr(c.Type.Size()); c.Off >= fabric.Addr(len(s.mem)) || c.Off%size != 0 || !c.Type.Integer() {
+	s, size := d.w.segments[c.PE], fabric.Addr(c.Type.Size())
+	if c.Off >= fabric.Addr(len(s.mem)) || c.Off%size != 0 || !c.Type.Integer() {
 		return fmt.Errorf("fabric/loop: wait for a %v at offset %d of %d", c.Type, c.Off, len(s.mem))
 	}
 	if err := d.w.ended(); err != nil {
@@ -108,7 +108,7 @@ func (d *domain) Wait(c fabric.Cond) error {
 	if w := s.add(c); w != nil && !d.await(s, w) {
 		return d.w.ended()
 	}
-	s.noteWait(c.Off)
+	s.noteWait(c.Off, size)
 	return nil
 }
 

@@ -64,6 +64,16 @@ var racePrograms = []raceProgram{
 			use(p.seg[data])
 		}
 	}},
+	{"a put and a flag beside it need a fence between them", 2, func(p *prog, right bool) {
+		if p.me == 0 {
+			p.put(1, flag+4, make([]byte, 4))
+			p.fenceIf(right)
+			p.word(1, flag, 4, 1)
+		} else {
+			p.wait(flag, fabric.Uint32, 1)
+			use(p.seg[flag+4])
+		}
+	}},
 	{"a put and a polled flag need a fence between them", 2, func(p *prog, right bool) {
 		if p.me == 0 {
 			p.put(1, data, make([]byte, 100))

@@ -41,8 +41,8 @@ func newSegment(size uintptr, g *group) *segment {
 	return s
 }
 
-// cell is the granularity of the notes that connect updates with waits.
-const cell = 8
+// cell is the granularity in bytes of the notes that connect updates with waits.
+const cell = 4
 
 // notedPut is the largest put whose words waits may be for, as far as the
 // detector is concerned. Larger ones would cost it a note for each word.
@@ -52,10 +52,8 @@ const notedPut = 64
 func (s *segment) put(off fabric.Addr, src []byte) {
 	s.mu.Lock()
 	copy(s.mem[off:], src)
-	if race.Enabled && len(src) <= notedPut {
-		for c := off &^ (cell - 1); c < off+fabric.Addr(len(src)); c += cell {
-			race.Release(&s.mem[c])
-		}
+	if len(src) <= notedPut {
+		s.noteUpdate(off, fabric.Addr(len(src)))
 	}
 	s.updated(off, fabric.Addr(len(src)))
 	s.mu.Unlock()
@@ -69,7 +67,7 @@ func (s *segment) store(off fabric.Addr, size uint8, v uint64) {
 	s.mu.Lock()
 	s.noteBefore(off, size)
 	s.storeWord(off, size, v)
-	s.noteAfter(off)
+	s.noteUpdate(off, fabric.Addr(size))
 	s.updated(off, fabric.Addr(size))
 	s.mu.Unlock()
 }
@@ -86,7 +84,7 @@ func (s *segment) apply(op fabric.Op, dt fabric.Datatype, off fabric.Addr, v, cm
 			break
 		}
 		if s.casWord(off, size, old, fabric.Apply(op, dt, old, v, cmp)) {
-			s.noteAfter(off)
+			s.noteUpdate(off, fabric.Addr(size))
 			s.updated(off, fabric.Addr(size))
 			break
 		}
@@ -115,17 +113,27 @@ func (s *segment) noteBefore(off fabric.Addr, size uint8) {
 
 func (s *segment) noteRead(off fabric.Addr, size uint8) {
 	if size < 4 {
-		s.noteAfter(off)
+		race.Release(&s.mem[off&^(cell-1)])
 	}
 }
 
-// noteAfter is for the waits that an update may end.
-func (s *segment) noteAfter(off fabric.Addr) { race.Release(&s.mem[off&^(cell-1)]) }
+// noteUpdate is for the waits that an update may end.
+func (s *segment) noteUpdate(off, size fabric.Addr) {
+	if race.Enabled {
+		for c := off &^ (cell - 1); c < off+size; c += cell {
+			race.Release(&s.mem[c])
+		}
+	}
+}
 
-// noteWait follows a wait for the word at off.
-func (s *segment) noteWait(off fabric.Addr) {
-	race.Acquire(&s.mem[off&^(cell-1)])
-	s.woken.Acquire()
+// noteWait follows a wait for a word.
+func (s *segment) noteWait(off, size fabric.Addr) {
+	if race.Enabled {
+		for c := off &^ (cell - 1); c < off+size; c += cell {
+			race.Acquire(&s.mem[c])
+		}
+		s.woken.Acquire()
+	}
 }
 
 // updated ends the waits for words in a range whose conditions hold now. The
