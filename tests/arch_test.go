@@ -115,6 +115,7 @@ func (t *tree) check(rules rules) []string {
 	found = append(found, t.checkPackageComments()...)
 	found = append(found, t.checkState(rules.state)...)
 	found = append(found, t.checkDocuments()...)
+	found = append(found, t.checkGate()...)
 	var texts []string
 	for _, p := range found {
 		texts = append(texts, p.String())
@@ -146,7 +147,7 @@ func TestArchitecture(t *testing.T) {
 // TestArchitecture_FindsViolations shows for each rule that breaking it fails.
 func TestArchitecture_FindsViolations(t *testing.T) {
 	names := map[string]bool{}
-	for _, fixtures := range [][]fixture{importFixtures(), fileFixtures(), stateFixtures(), docsFixtures()} {
+	for _, fixtures := range [][]fixture{importFixtures(), fileFixtures(), stateFixtures(), docsFixtures(), gateFixtures()} {
 		for _, fx := range fixtures {
 			if names[fx.name] {
 				t.Errorf("two fixtures are named %q", fx.name)
