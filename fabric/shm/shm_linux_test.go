@@ -4,7 +4,9 @@ package shm_test
 
 import (
 	"os"
+	"runtime"
 	"slices"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -50,33 +52,33 @@ func TestShm_ConformsWhenCrowded(t *testing.T) {
 	}, pinned())
 }
 
-// TestWait_SleepsAndIsRung: a wait that is long enough to sleep ends soon after
-// the store, not after the nap: many waits in a row would take a nap each.
-func TestWait_SleepsAndIsRung(t *testing.T) {
+// TestWait_SleepsUntilItIsRung: with naps of a minute, only rings end the sleeps.
+func TestWait_SleepsUntilItIsRung(t *testing.T) {
 	ds := open(t, 2, segment.Granule)
+	shm.SetNap(ds[1], time.Minute)
 	ep, err := ds[0].Endpoint()
 	if err != nil {
 		t.Fatal(err)
 	}
-	const rounds = 50
+	const off = 4096
 	begin := time.Now()
-	for i := range uint64(rounds) {
+	for i := range uint64(50) {
 		done := make(chan error, 1)
 		go func() {
-			done <- ds[1].Wait(fabric.Cond{PE: 1, Off: 4096, Type: fabric.Uint64, Cmp: fabric.CmpGT, Value: i})
+			done <- ds[1].Wait(fabric.Cond{PE: 1, Off: off, Type: fabric.Uint64, Cmp: fabric.CmpGT, Value: i})
 		}()
-		for ds[0].Sleepers() != nil && *ds[0].Sleepers() == 0 {
-			time.Sleep(50 * time.Microsecond) // until the other PE says that it sleeps
+		for atomic.LoadUint32(ds[0].Sleepers()) == 0 {
+			runtime.Gosched()
 		}
-		if err := ep.PutWord(1, 4096, 8, i+1); err != nil {
+		if err := ep.PutWord(1, off, 8, i+1); err != nil {
 			t.Fatal(err)
 		}
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
 	}
-	if d := time.Since(begin); d > rounds*4*time.Millisecond {
-		t.Errorf("%d sleeps took %v: they ended by their time-outs", rounds, d)
+	if d := time.Since(begin); d >= time.Minute {
+		t.Errorf("50 sleeps took %v: some ended by themselves", d)
 	}
 }
 

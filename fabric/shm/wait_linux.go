@@ -22,18 +22,19 @@ type policy struct {
 	spin    int  // looks with a pause between, before Wait
 	yields  int  // looks with a sched_yield between, in Wait
 	crowded bool // PEs outnumber cores
+
+	// nap bounds a sleep, because a ring may be missed, and a plain store rings
+	// nobody. Longer costs latency then, shorter costs a sleeping PE's core.
+	nap time.Duration
 }
 
 func policyFor(pes, cores int) policy {
+	const nap = 5 * time.Millisecond
 	if pes <= cores {
-		return policy{spin: 400, yields: 400} // some 8 µs, then some 150 µs
+		return policy{spin: 400, yields: 400, nap: nap} // some 8 µs, then some 150 µs
 	}
-	return policy{spin: 20, yields: 64, crowded: true}
+	return policy{spin: 20, yields: 64, nap: nap, crowded: true}
 }
-
-// nap bounds a sleep, because a ring may be missed, and a plain store rings
-// nobody. Longer costs latency then, shorter costs a sleeping PE's core.
-const nap = 5 * time.Millisecond
 
 // Wait implements [fabric.Domain].
 func (d *Domain) Wait(c fabric.Cond) error {
@@ -186,7 +187,7 @@ func (w *waits) lead(me *parked) {
 		w.settle(me)
 		if !me.done {
 			w.mu.Unlock()
-			futexWait(&st.Doorbell, bell, nap)
+			futexWait(&st.Doorbell, bell, w.d.policy.nap)
 			w.mu.Lock()
 		}
 		st.Sleeping.Store(segment.Awake)

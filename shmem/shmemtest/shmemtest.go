@@ -148,6 +148,7 @@ func start(t testing.TB, np int, f func(*shmem.PE) error, opts []Option) *job {
 		pes.Go(func() { j.runPE(d, i, f) })
 	}
 	pes.Wait()
+	world.Close()
 	return j
 }
 

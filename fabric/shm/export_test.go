@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+//go:build linux
+
+package shm
+
+import (
+	"time"
+
+	"github.com/goshmem/goshmem/fabric"
+)
+
+// SetNap sets the longest time that a wait of d sleeps unless it is rung.
+func SetNap(d fabric.Domain, nap time.Duration) { d.(*Domain).policy.nap = nap }
