@@ -59,7 +59,7 @@ type Domain interface {
 	// ending: the condition may not hold.
 	//
 	// An update by an Endpoint operation, or by a direct store followed by
-	// Wake, ends the wait at once; a bare store ends it within milliseconds.
+	// Wake, ends the wait at once; a bare store ends it within some ten milliseconds.
 	Wait(c Cond) error
 
 	// Wake wakes the waits of near PE pe, so that they look at their words

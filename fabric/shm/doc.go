@@ -21,6 +21,6 @@
 // condition holds now.
 //
 // Stores and the look at the sleepers word are not fenced from each other on
-// the fast paths, so a ring may be missed; every sleep therefore ends after a
-// few milliseconds, and looks again.
+// the fast paths, so a ring may be missed; every sleep therefore ends after
+// some milliseconds, and looks again.
 package shm

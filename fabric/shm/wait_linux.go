@@ -23,17 +23,25 @@ type policy struct {
 	yields  int  // looks with a sched_yield between, in Wait
 	crowded bool // PEs outnumber cores
 
-	// nap bounds a sleep, because a ring may be missed, and a plain store rings
-	// nobody. Longer costs latency then, shorter costs a sleeping PE's core.
-	nap time.Duration
+	nap time.Duration // of the first sleep of a wait
 }
 
+// Naps bound sleeps, because a ring may be missed, and a plain store rings
+// nobody. Longer costs latency then, shorter costs cores: a nap is worth some
+// 50 µs of one, most of it in Go's scheduler, which finds its thread blocked and
+// later back. So a wait's naps get longer, up to a bound. The runtime's own words
+// are changed by code that rings reliably, or looks again soon.
+const (
+	firstNap      = 5 * time.Millisecond
+	longestNap    = 40 * time.Millisecond
+	longestSystem = 160 * time.Millisecond
+)
+
 func policyFor(pes, cores int) policy {
-	const nap = 5 * time.Millisecond
 	if pes <= cores {
-		return policy{spin: 400, yields: 400, nap: nap} // some 8 µs, then some 150 µs
+		return policy{spin: 400, yields: 400, nap: firstNap} // some 8 µs, then some 150 µs
 	}
-	return policy{spin: 20, yields: 64, nap: nap, crowded: true}
+	return policy{spin: 20, yields: 64, nap: firstNap, crowded: true}
 }
 
 // Wait implements [fabric.Domain].
@@ -169,7 +177,7 @@ func (w *waits) sleep(c fabric.Cond) error {
 // lead sleeps on the doorbell until me is done. It holds mu, except while it sleeps.
 func (w *waits) lead(me *parked) {
 	st := w.d.status
-	for {
+	for nap := w.d.policy.nap; ; nap *= 2 {
 		bell := st.Doorbell.Load()
 		if len(w.parked) == 1 {
 			st.CondPE.Store(uint32(me.cond.PE))
@@ -182,12 +190,12 @@ func (w *waits) lead(me *parked) {
 		}
 		// The full fence that pairs with those of Wake's callers: either they
 		// see the sleeper, or it sees their stores.
-		count := w.counter()
+		count, longest := w.counter()
 		count.Add(1)
 		w.settle(me)
 		if !me.done {
 			w.mu.Unlock()
-			futexWait(&st.Doorbell, bell, w.d.policy.nap)
+			futexWait(&st.Doorbell, bell, min(nap, max(longest, w.d.policy.nap)))
 			w.mu.Lock()
 		}
 		st.Sleeping.Store(segment.Awake)
@@ -199,14 +207,15 @@ func (w *waits) lead(me *parked) {
 	}
 }
 
-// counter returns the node's count of sleepers that this PE's sleep goes into.
-func (w *waits) counter() *atomic.Uint32 {
+// counter returns the node's count of sleepers that this PE's sleep goes into,
+// and how long it may last.
+func (w *waits) counter() (count *atomic.Uint32, longest time.Duration) {
 	for _, p := range w.parked {
 		if !p.cond.System {
-			return &w.d.ctl.Sleepers
+			return &w.d.ctl.Sleepers, longestNap
 		}
 	}
-	return &w.d.ctl.Resting
+	return &w.d.ctl.Resting, longestSystem
 }
 
 // settle takes those whose condition holds off the list, and wakes them,
