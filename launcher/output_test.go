@@ -15,7 +15,7 @@ import (
 )
 
 // patience bounds waits that only a defect makes long.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 func await[T any](t *testing.T, ch <-chan T) T {
 	t.Helper()

@@ -25,9 +25,16 @@ type witness struct {
 	pending map[unix.Signal]*time.Timer
 }
 
-// witnessWait is how much the ways of one signal, to the proxy and by the
-// launcher, may differ.
-const witnessWait = 50 * time.Millisecond
+const (
+	// witnessWait is how long a signal that the launcher has got may still
+	// turn out to be one of the group's. The kernel tells the proxy first, so
+	// this need only be longer than the proxy's own ways.
+	witnessWait = 100 * time.Millisecond
+
+	// launcherWait is how long the launcher may take to tell of a signal that
+	// the group has got.
+	launcherWait = 2 * time.Second
+)
 
 // forwarded are the signals that a launcher passes on to the PEs.
 var forwarded = [...]os.Signal{
@@ -66,7 +73,7 @@ func (w *witness) see(s unix.Signal) {
 // forward notes a signal that the launcher has got, which will come by overdue
 // unless the group has got it, too.
 func (w *witness) forward(s unix.Signal) {
-	if t, ok := w.seen[s]; ok && time.Since(t) < witnessWait {
+	if t, ok := w.seen[s]; ok && time.Since(t) < launcherWait {
 		delete(w.seen, s)
 		return
 	}

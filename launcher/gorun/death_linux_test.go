@@ -41,9 +41,7 @@ func TestDeath_FirstFailureDecides(t *testing.T) {
 			t.Parallel()
 			j := newJob(t, pe(4, append([]string{"die"}, test.role...)...)...).start(t)
 			require.Equal(t, "dying", j.line(t))
-			died := time.Now()
-			r := j.end(t)
-			require.Less(t, time.Since(died), soon)
+			r := j.endsSoon(t)
 			require.Equal(t, test.status, r.status, r.stderr)
 			require.Equal(t, test.last, lastLine(r.stderr))
 		})
@@ -68,10 +66,7 @@ func TestDeath_WithALabelTheLastLineIsStillGoruns(t *testing.T) {
 func TestDeath_Timeout(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []string{"0.3", "300ms"} {
-		j := newJob(t, append([]string{"--timeout", limit}, pe(2, "forever")...)...)
-		begin := time.Now()
-		r := j.start(t).end(t)
-		require.Less(t, time.Since(begin), soon)
+		r := run(t, append([]string{"--timeout", limit}, pe(2, "forever")...)...)
 		require.Equal(t, launcher.StatusTimeout, r.status)
 		require.Equal(t, "gorun: the job has taken longer than 300ms (--timeout)", lastLine(r.stderr))
 	}
@@ -86,9 +81,7 @@ func TestDeath_DaemonsEndWithTheJob(t *testing.T) {
 		t.Parallel()
 		j := newJob(t, pe(2, "daemon")...).start(t)
 		j.expect(t, append(daemons, daemons...)...)
-		died := time.Now()
-		r := j.end(t) // of the input, too
-		require.Less(t, time.Since(died), soon)
+		r := j.endsSoon(t) // of the input, too
 		require.Equal(t, 6, r.status)
 	})
 	t.Run("all PEs end well", func(t *testing.T) {
@@ -101,10 +94,8 @@ func TestDeath_DaemonsEndWithTheJob(t *testing.T) {
 		t.Parallel()
 		j := newJob(t, pe(2, "daemon")...).start(t)
 		j.expect(t, append(daemons, daemons...)...)
-		died := time.Now()
 		require.NoError(t, j.Process.Kill())
-		r := j.end(t)
-		require.Less(t, time.Since(died), soon)
+		r := j.endsSoon(t)
 		require.Equal(t, -int(syscall.SIGKILL), r.status)
 	})
 	t.Run("the proxy is killed", func(t *testing.T) {
@@ -112,10 +103,8 @@ func TestDeath_DaemonsEndWithTheJob(t *testing.T) {
 		j := newJob(t, pe(2, "daemon")...).start(t)
 		j.expect(t, append(daemons, daemons...)...)
 		proxy := j.child(t, j.Process.Pid)
-		died := time.Now()
 		require.NoError(t, syscall.Kill(proxy, syscall.SIGKILL))
-		r := j.end(t)
-		require.Less(t, time.Since(died), soon)
+		r := j.endsSoon(t)
 		require.Equal(t, launcher.StatusLostNode, r.status)
 		require.Equal(t, fmt.Sprintf("gorun: the proxy (process %d) was killed by signal 9 (killed): its PEs are lost", proxy), lastLine(r.stderr))
 	})

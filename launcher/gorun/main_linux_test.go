@@ -49,9 +49,9 @@ func TestMain(m *testing.M) {
 
 const (
 	// patience bounds what only a defect makes long.
-	patience = 20 * time.Second
+	patience = time.Minute
 
-	// soon bounds the end of a job after its cause.
+	// soon bounds the end of a job after its cause; see job.endsSoon.
 	soon = 2 * time.Second
 
 	// markVar marks all processes of a test's job in their environment.
@@ -63,6 +63,7 @@ type job struct {
 	*exec.Cmd
 	mark   string
 	temp   string // its TMPDIR
+	begun  time.Time
 	stdin  *os.File
 	lines  *bufio.Reader // standard output, also of the PEs
 	unread *os.File      // what lines reads from
@@ -110,6 +111,7 @@ func (j *job) start(t *testing.T) *job {
 	defer out.Close()
 	j.Stdout, j.Stderr = out, &j.stderr
 	j.lines = bufio.NewReader(j.unread)
+	j.begun = time.Now()
 	require.NoError(t, j.Cmd.Start())
 	return j
 }
@@ -162,6 +164,18 @@ func (j *job) end(t *testing.T) result {
 	if status.Signaled() {
 		r.status = -int(status.Signal())
 	}
+	return r
+}
+
+// endsSoon waits for the end of the job, which its cause has preceded just now,
+// by at most soon: more if the machine is so busy that the job has taken long to
+// come to that point.
+func (j *job) endsSoon(t *testing.T) result {
+	t.Helper()
+	cause := time.Now()
+	limit := soon + cause.Sub(j.begun)
+	r := j.end(t)
+	require.Less(t, time.Since(cause), limit)
 	return r
 }
 

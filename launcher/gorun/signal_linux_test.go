@@ -39,10 +39,8 @@ func TestSignals_TermEndsPEs(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, pe(2, "daemon", "0")...).start(t)
 	j.expect(t, "daemon 0", "daemon 0")
-	sent := time.Now()
 	j.kill(t, syscall.SIGTERM)
-	r := j.end(t)
-	require.Less(t, time.Since(sent), soon)
+	r := j.endsSoon(t)
 	require.Equal(t, 143, r.status)
 	require.Equal(t, "gorun: stopped by signal 15 (terminated)", lastLine(r.stderr))
 }
@@ -56,10 +54,8 @@ func TestSignals_TheSecondInterruptKills(t *testing.T) {
 	// What follows within 100 ms is taken for the same key.
 	timer := time.NewTimer(150 * time.Millisecond)
 	<-timer.C
-	sent := time.Now()
 	j.kill(t, syscall.SIGTERM)
-	r := j.end(t)
-	require.Less(t, time.Since(sent), soon)
+	r := j.endsSoon(t)
 	require.Equal(t, 130, r.status)
 }
 
@@ -72,7 +68,6 @@ func TestSignals_InterruptedPEsAreKilledInTheEnd(t *testing.T) {
 	j.expect(t, "PE 0: interrupt", "PE 1: interrupt")
 	r := j.end(t)
 	require.GreaterOrEqual(t, time.Since(sent), 5*time.Second, "PEs have had no time to end")
-	require.Less(t, time.Since(sent), 5*time.Second+soon)
 	require.Equal(t, 130, r.status)
 }
 
@@ -88,7 +83,6 @@ func TestSignals_EndAJobWhoseOutputNobodyReads(t *testing.T) {
 	j.kill(t, syscall.SIGINT)
 	j.Wait()
 	require.GreaterOrEqual(t, time.Since(sent), time.Second, "gorun has not tried to write what it has")
-	require.Less(t, time.Since(sent), time.Second+soon)
 	require.Equal(t, 130, j.ProcessState.ExitCode(), &j.stderr)
 	require.Empty(t, j.processes(t))
 }

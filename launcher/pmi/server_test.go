@@ -18,7 +18,7 @@ import (
 )
 
 // patience bounds waits that only a defect makes long.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // A testJob is a server with what it has told of.
 type testJob struct {
