@@ -134,18 +134,6 @@ func TestRelease_GivesPagesBack(t *testing.T) {
 	}
 }
 
-func TestAffords_SaysTheNumbers(t *testing.T) {
-	ds := open(t, 2, 1<<20)
-	if err := ds[0].(fabric.Committer).Affords(1 << 20); err != nil {
-		t.Errorf("1 MiB each: %v", err)
-	}
-	err := ds[0].(fabric.Committer).Affords(1 << 45)
-	if err == nil {
-		t.Fatal("32 TiB each are affordable")
-	}
-	t.Log(err)
-}
-
 func TestOpen_RefusesForeignFiles(t *testing.T) {
 	file, err := os.CreateTemp(t.TempDir(), "")
 	if err != nil {
