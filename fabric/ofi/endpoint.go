@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+//go:build ofi && cgo && linux
+
+package ofi
+
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/goshmem/goshmem/fabric"
+)
+
+// An Endpoint implements [fabric.Endpoint] and every optional capability.
+type Endpoint struct {
+	// Set at the start; read-only afterwards.
+	d *Domain
+	s stream // freed when nobody has the endpoint any more
+
+	closed atomic.Bool
+	pins   pins
+
+	writtenMu sync.Mutex
+	written   map[int]bool // PEs to be read back from at Quiet; nil if that is not needed
+}
+
+func newEndpoint(d *Domain, s stream) *Endpoint {
+	e := &Endpoint{d: d, s: s}
+	if d.readBack {
+		e.written = map[int]bool{}
+	}
+	runtime.AddCleanup(e, stream.close, s)
+	return e
+}
+
+// usable returns an error if e is closed.
+func (e *Endpoint) usable() error {
+	if e.closed.Load() {
+		return errClosed
+	}
+	return nil
+}
+
+// Put implements [fabric.Endpoint].
+func (e *Endpoint) Put(pe int, dst fabric.Addr, src []byte) error {
+	return e.put(pe, dst, src, putCopy)
+}
+
+func (e *Endpoint) put(pe int, dst fabric.Addr, src []byte, how int) error {
+	if len(src) == 0 {
+		return e.usable()
+	}
+	t, err := e.writes("put", pe, dst, len(src))
+	if err != nil {
+		return err
+	}
+	_, err = e.drive("put", pe, src, func(from uint64, w waiter) result { return e.s.put(t, src, from, how, w) })
+	return err
+}
+
+// Get implements [fabric.Endpoint].
+func (e *Endpoint) Get(pe int, dst []byte, src fabric.Addr) error {
+	if len(dst) == 0 {
+		return e.usable()
+	}
+	t, err := e.target("get", pe, src, len(dst))
+	if err != nil {
+		return err
+	}
+	_, err = e.drive("get", pe, dst, func(from uint64, w waiter) result { return e.s.get(t, dst, from, false, w) })
+	return err
+}
+
+// PutSignal implements [fabric.SignalPutter]: the signal is updated when the data
+// has been delivered.
+func (e *Endpoint) PutSignal(pe int, dst fabric.Addr, src []byte, signal fabric.Addr, op fabric.Op, v uint64) error {
+	if op != fabric.OpWrite && op != fabric.OpSum {
+		return fmt.Errorf("fabric/ofi: a signal can't be updated by %v", op)
+	}
+	if len(src) == 0 || !e.d.native.plain.Has(op, fabric.Uint64) {
+		if err := e.put(pe, dst, src, putAwait); err != nil {
+			return err
+		}
+		return e.Atomic(pe, op, fabric.Uint64, signal, v)
+	}
+	t, err := e.writes("put", pe, dst, len(src))
+	if err != nil {
+		return err
+	}
+	sig, err := e.target("signal", pe, signal, 8)
+	if err != nil {
+		return err
+	}
+	awaited := false
+	_, err = e.drive("put", pe, src, func(from uint64, w waiter) result {
+		r := e.s.putSignal(t, src, sig, fiOps[op], v, from, w)
+		awaited = r.status == pending // then the signal was not posted yet
+		return r
+	})
+	if err == nil && awaited {
+		_, err = e.drive("signal", pe, nil, func(uint64, waiter) result { return e.s.atomic(sig, fiOps[op], int(fabric.Uint64), v) })
+	}
+	return err
+}
+
+// target returns where an operation goes, if the endpoint is usable.
+func (e *Endpoint) target(op string, pe int, off fabric.Addr, size int) (target, error) {
+	if e.closed.Load() {
+		return target{}, errClosed
+	}
+	return e.d.target(op, pe, off, size)
+}
+
+// writes is target for operations that Quiet may have to read back after.
+func (e *Endpoint) writes(op string, pe int, off fabric.Addr, size int) (target, error) {
+	if e.written != nil {
+		e.writtenMu.Lock()
+		e.written[pe] = true
+		e.writtenMu.Unlock()
+	}
+	return e.target(op, pe, off, size)
+}
+
+// drive does one operation: step posts it, or goes on from where a step before
+// had to stop. What is in flight after the step's own patience is waited for here.
+// buf is what the operation reads or writes meanwhile. It returns the step's value.
+func (e *Endpoint) drive(op string, pe int, buf []byte, step func(from uint64, w waiter) result) (uint64, error) {
+	r := step(0, waiter{})
+	if r.status == done {
+		e.d.ring()
+		return r.value, nil
+	}
+	return e.driveOn(op, pe, buf, step, r)
+}
+
+func (e *Endpoint) driveOn(op string, pe int, buf []byte, step func(from uint64, w waiter) result, r result) (uint64, error) {
+	var n naps
+	for {
+		e.d.ring()
+		switch r.status {
+		case done:
+			return r.value, nil
+		case again:
+			if err := n.nap(e.d, pe); err != nil {
+				return 0, e.give(op, pe, buf, r.wait, err)
+			}
+			r = step(r.value, r.wait)
+		case pending:
+			p := e.d.waits.take()
+			p.left = r.wait.left()
+			if len(buf) > 0 {
+				p.pin.Pin(&buf[0])
+			}
+			if err := e.d.waits.sleep(p); err != nil {
+				e.d.lose(p, e)
+				return 0, fmt.Errorf("fabric/ofi: %s to PE %d: %w", op, pe, err)
+			}
+			p.pin.Unpin()
+			e.d.waits.put(p)
+			r = e.s.finish(r.wait)
+		default:
+			return 0, failed(op, pe, e.failure(r))
+		}
+	}
+}
+
+// give gives an operation up, of which a part may be in flight.
+func (e *Endpoint) give(op string, pe int, buf []byte, w waiter, err error) error {
+	if w.c != nil && w.left().Load() != 0 {
+		p := e.d.waits.take()
+		if len(buf) > 0 {
+			p.pin.Pin(&buf[0])
+		}
+		e.d.lose(p, e)
+	}
+	return fmt.Errorf("fabric/ofi: %s to PE %d: %w", op, pe, err)
+}
+
+// failure returns the error of a failed result.
+func (e *Endpoint) failure(r result) error {
+	if r.wait.c == nil {
+		return errorOf(r.status)
+	}
+	f := r.wait.failure()
+	e.s.release(r.wait)
+	return f
+}
+
+// lose keeps what p pins, and the endpoint, until the domain is closed.
+func (d *Domain) lose(p *parked, e *Endpoint) {
+	p.owner = e
+	d.mu.Lock()
+	d.lost = append(d.lost, p)
+	d.mu.Unlock()
+}
+
+// naps are the pauses of an operation that the provider has no room for. They
+// get longer.
+type naps struct {
+	count int
+	begin time.Time
+}
+
+// nap waits a little. It returns an error if the job is ending, or if PE pe, unless
+// that is negative, has not answered for so long that it cannot be reached.
+func (n *naps) nap(d *Domain, pe int) error {
+	if n.begin.IsZero() {
+		n.begin = time.Now()
+	}
+	if err := d.ended(); err != nil {
+		return err
+	}
+	limit := cmp.Or(d.o.ConnectTimeout, defaultConnectTimeout)
+	if pe >= 0 && !d.shim.heard(pe) && time.Since(n.begin) > limit {
+		return d.unreachable(pe, limit)
+	}
+	n.count++
+	if n.count < 4 {
+		runtime.Gosched()
+		return nil
+	}
+	d.Handback()
+	time.Sleep(min(time.Duration(n.count)*20*time.Microsecond, time.Millisecond))
+	return nil
+}
+
+const defaultConnectTimeout = 10 * time.Second
+
+// unreachable says that nothing was ever heard of PE pe.
+func (d *Domain) unreachable(pe int, limit time.Duration) error {
+	to := "?"
+	if b, err := decodeBlob(d.peers.blobs[pe]); err == nil {
+		to = d.shim.address(b.name)
+	}
+	return fmt.Errorf("no answer within %v, from %s to %s: check that these are addresses at which the hosts reach each other, and choose the interface if not", limit, d.Address(), to)
+}
+
+// Fence implements [fabric.Endpoint]. Providers order neither puts against atomics
+// nor messages of different sizes, so it waits as Quiet does.
+func (e *Endpoint) Fence() error { return e.settle(false) }
+
+// Quiet implements [fabric.Endpoint].
+func (e *Endpoint) Quiet() error { return e.settle(true) }
+
+// settle waits for what was posted before. take says whether it returns a failure
+// that was kept.
+func (e *Endpoint) settle(take bool) error {
+	if err := e.usable(); err != nil {
+		return err
+	}
+	pinned := e.pins.any.Load()
+	if pinned {
+		e.pins.mu.Lock()
+		e.turn()
+		e.pins.mu.Unlock()
+	}
+	err := e.d.ended()
+	if e.s.inflight().Load() != 0 || take && e.s.failed().Load() != 0 {
+		err = e.drain(take)
+	}
+	if pinned {
+		e.pins.mu.Lock()
+		e.unpin(false)
+		e.pins.mu.Unlock()
+	}
+	if err == nil && e.written != nil {
+		err = e.readBack()
+	}
+	e.d.ring()
+	return err
+}
+
+// drain waits for the epoch and those before it.
+func (e *Endpoint) drain(take bool) error {
+	r := e.s.quiet(take)
+	var n naps
+	for {
+		e.d.ring()
+		switch r.status {
+		case done:
+			return nil
+		case again:
+			if err := n.nap(e.d, -1); err != nil {
+				return err
+			}
+			r = e.s.quiet(take)
+		case pending:
+			p := e.d.waits.take()
+			p.oldest, p.epoch = e.s.oldest(), r.value
+			if err := e.d.waits.sleep(p); err != nil {
+				return err
+			}
+			e.d.waits.put(p)
+			r = e.s.quieted(r.value, take)
+		default:
+			return failed("operation", -1, e.failure(r))
+		}
+	}
+}
+
+// readBack reads from every PE that was written to: what is read comes behind what
+// was written before, on the same connection.
+func (e *Endpoint) readBack() error {
+	e.writtenMu.Lock()
+	written := e.written
+	e.written = map[int]bool{}
+	e.writtenMu.Unlock()
+	for pe := range written {
+		p, err := e.d.peer("get", pe)
+		if err != nil {
+			return err
+		}
+		t := p.control.target(p.addr, pe, 8) // a word that nobody uses
+		word := make([]byte, 8)
+		if _, err := e.drive("get", pe, word, func(from uint64, w waiter) result { return e.s.get(t, word, from, false, w) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Progress implements [fabric.Endpoint].
+func (e *Endpoint) Progress() error {
+	if err := e.usable(); err != nil {
+		return err
+	}
+	e.d.Progress()
+	return e.d.ended()
+}
+
+// Close implements [fabric.Endpoint].
+func (e *Endpoint) Close() error {
+	if e.closed.Load() {
+		return nil
+	}
+	err := e.Quiet()
+	e.closed.Store(true)
+	if e.s.inflight().Load() == 0 {
+		e.d.mu.Lock()
+		delete(e.d.endpoints, e)
+		e.d.mu.Unlock()
+	}
+	return err
+}

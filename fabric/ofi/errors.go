@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+//go:build ofi && cgo && linux
+
+package ofi
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+)
+
+// A failure is libfabric's error. Below 256 its code is the system's errno, and
+// errors.Is finds that.
+type failure struct {
+	code int
+	pe   int // the target of what failed, -1: not known
+	text string
+}
+
+// Error returns libfabric's text.
+func (f *failure) Error() string { return f.text }
+
+// Unwrap returns the errno, if the code is one.
+func (f *failure) Unwrap() error {
+	if f.code < 256 {
+		return syscall.Errno(f.code)
+	}
+	return nil
+}
+
+// remedies say what to do about the failures of operations.
+var remedies = [...]struct {
+	code   syscall.Errno
+	remedy string
+}{
+	{syscall.ENOTCONN, "that PE has ended, or its connection was cut"},
+	{syscall.ECONNRESET, "that PE has ended, or its connection was cut"},
+	{syscall.ECANCELED, "the connection to that PE was given up"},
+	{syscall.EACCES, "its key is not the one that the PE published"},
+	{syscall.EHOSTUNREACH, "check the interface that was chosen and the routes to that host"},
+	{syscall.ENETUNREACH, "check the interface that was chosen and the routes to that host"},
+}
+
+// failed returns an operation's error, with the target's number.
+func failed(op string, pe int, err error) error {
+	var f *failure
+	if errors.As(err, &f) && f.pe >= 0 {
+		pe = f.pe // the one that failed, of several
+	}
+	for _, r := range remedies {
+		if errors.Is(err, r.code) {
+			return fmt.Errorf("fabric/ofi: %s to PE %d: %w: %s", op, pe, err, r.remedy)
+		}
+	}
+	return fmt.Errorf("fabric/ofi: %s to PE %d: %w", op, pe, err)
+}
+
+var (
+	errClosed  = errors.New("fabric/ofi: the endpoint is closed")
+	errAborted = errors.New("fabric/ofi: the job is ending")
+)

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+//go:build ofi && cgo && linux
+
+package ofi
+
+import (
+	"errors"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/goshmem/goshmem/fabric"
+)
+
+// address returns where off is in the segment. Callers have checked that 8 bytes
+// or an aligned word are there.
+func (d *Domain) address(off fabric.Addr) unsafe.Pointer {
+	// In bounds by the callers' check; alive: pinned, or mapped for good.
+	return unsafe.Pointer(&d.segment[off])
+}
+
+// load loads an aligned word of the segment. Go has no atomic loads below 32 bits: a
+// small word is read with the aligned 32-bit word around it, at most 3 bytes down,
+// which the segment holds because it begins aligned to 8 bytes.
+func (d *Domain) load(off fabric.Addr, size uint8) uint64 {
+	switch size {
+	case 8:
+		return atomic.LoadUint64((*uint64)(d.address(off))) // aligned, as checked
+	case 4:
+		return uint64(atomic.LoadUint32((*uint32)(d.address(off)))) // likewise
+	}
+	word := atomic.LoadUint32((*uint32)(d.address(off &^ 3))) // likewise
+	// The shim's machines are little-endian.
+	return uint64(word>>(8*(off&3))) & (1<<(8*size) - 1)
+}
+
+// aligned reports whether a segment can be used: words are aligned as their
+// offsets are.
+func aligned(segment []byte) bool {
+	// Only the address is used.
+	return uintptr(unsafe.Pointer(unsafe.SliceData(segment)))%8 == 0
+}
+
+const pageSize = 4096
+
+// populate gives the segment its pages, before anybody else has it.
+func populate(segment []byte) error {
+	// Only the address is used.
+	skip := int(-uintptr(unsafe.Pointer(unsafe.SliceData(segment))) % pageSize)
+	if skip >= len(segment) {
+		return nil
+	}
+	err := unix.Madvise(segment[skip:], unix.MADV_POPULATE_WRITE)
+	if !errors.Is(err, unix.EINVAL) {
+		return err
+	}
+	for i := skip; i+4 <= len(segment); i += pageSize { // the kernel is older than 5.14
+		// In bounds by the loop's condition, aligned as a page is. It is a write that changes nothing.
+		atomic.AddUint32((*uint32)(unsafe.Pointer(&segment[i])), 0)
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+//go:build ofi && cgo && linux
+
+package ofi
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"runtime"
+	"runtime/cgo"
+	"time"
+
+	"github.com/goshmem/goshmem/fabric"
+)
+
+// A Provider opens domains by one of libfabric's providers.
+type Provider struct {
+	o   Options
+	lab lab
+}
+
+// lab holds what only tests change.
+type lab struct {
+	maxMessage uint64             // bytes, 0: the provider's limit
+	native     fabric.AtomicTable // what may run natively, if limit is set
+	limit      bool
+}
+
+// New returns a provider. Nothing is looked for until Probe or Open.
+func New(o Options) *Provider { return &Provider{o: o} }
+
+// Name implements [fabric.Provider]. Which of libfabric's providers it is, the
+// domain knows.
+func (p *Provider) Name() string { return cmp.Or(p.o.Provider, "ofi") }
+
+// Probe implements [fabric.Provider].
+func (p *Provider) Probe() error {
+	o, _, err := p.choose()
+	if err == nil {
+		o.free()
+	}
+	return err
+}
+
+func (p *Provider) choose() (offer, verdict, error) {
+	o, v, err := choose(p.o)
+	if err != nil {
+		return o, v, fmt.Errorf("fabric/ofi: %w", err)
+	}
+	return o, v, nil
+}
+
+// How long a call polls before it is waited for in Go.
+const (
+	spinTime    = 200 * time.Microsecond
+	crowdedTime = 50 * time.Microsecond
+	autoTime    = 20 * time.Microsecond // the provider's own thread needs the core
+)
+
+// Open implements [fabric.Provider]. It opens an endpoint, and reaches nobody yet.
+func (p *Provider) Open(job fabric.Job) (fabric.Domain, error) {
+	if job.NPEs < 1 || job.PE < 0 || job.PE >= job.NPEs {
+		return nil, fmt.Errorf("fabric/ofi: PE %d of %d", job.PE, job.NPEs)
+	}
+	o, v, err := p.choose()
+	if err != nil {
+		return nil, err
+	}
+	d := &Domain{
+		job: job, o: p.o, lab: p.lab, verdict: v,
+		provider: o.provider(), auto: o.auto(), allocated: o.allocated() || p.o.Allocated,
+		givesKeys: o.givesKeys(), keySize: o.keySize(), inject: o.injectSize(),
+		readBack: v.readBack || p.o.ReadBack,
+		spin:     spinTime,
+	}
+	d.maxMessage = o.maxMessage()
+	if p.lab.maxMessage != 0 {
+		d.maxMessage = min(d.maxMessage, p.lab.maxMessage)
+	}
+	c := config{pauses: 64, spinners: max(2, runtime.NumCPU()), npes: job.NPEs, maxMessage: d.maxMessage}
+	switch {
+	case d.auto:
+		d.spin, c.pauses = autoTime, 0
+	case p.o.Crowded:
+		d.spin, c.pauses, c.spinners = crowdedTime, 4, 2
+	}
+	c.spin = int64(d.spin)
+	s, step, err := openShim(o, c)
+	if err != nil {
+		return nil, fmt.Errorf("fabric/ofi: %s of provider %s: %w", step, d.provider, err)
+	}
+	d.shim = s
+	d.sleepers, d.doorbell, d.handback, d.standing = s.sleepers(), s.doorbell(), s.handback(), s.standing()
+	d.waits.init(d)
+	d.findAtomics()
+	d.self = cgo.NewHandle(d)
+	return d, nil
+}
+
+// randomKey returns a key of as many bytes as the provider takes.
+func randomKey(size int) uint64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return binary.LittleEndian.Uint64(b[:]) & keyMask(size)
+}
+
+// keyMask has the bits of a key of size bytes.
+func keyMask(size int) uint64 {
+	if size >= 8 {
+		return ^uint64(0)
+	}
+	return 1<<(8*size) - 1
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+//go:build ofi && cgo && linux
+
+// The shim between Go and libfabric: one call from Go does a whole operation,
+// that is, it posts it, makes room while the provider has none, and polls for its
+// completion for a bounded time. Nothing here blocks for longer: who has to wait
+// longer waits in Go, while the domain's thread drives progress.
+//
+// Words that several threads use are plain integers, reached by the __atomic
+// builtins here and by sync/atomic in Go. There are no globals.
+
+#ifndef GOSHMEM_OFI_SHIM_H
+#define GOSHMEM_OFI_SHIM_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rdma/fabric.h>
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "small operands are taken from the low bytes of a word"
+#endif
+
+enum {
+	SHIM_API = FI_VERSION(1, 17), // the oldest libfabric that was tested
+	SHIM_ENDPOINTS = 4,           // libfabric endpoints of a domain, at most
+	SHIM_IOVS = 4,                // segments of one message, at most
+	SHIM_EPOCHS = 64,             // epochs of a stream that can be open at once
+	SHIM_BOUNCE = 16 << 10,       // bytes of a bounce buffer
+	SHIM_BOUNCES = 128,           // bounce buffers of a domain, at most
+	SHIM_PIECE = 1 << 30,         // bytes of one message, at most
+	SHIM_INFLIGHT = 512,          // counted operations of a stream that can be in flight
+	SHIM_TEXT = 96,               // bytes of an error's text
+};
+
+// What a call came to. Negative values are -errno, libfabric's ones included.
+enum {
+	SHIM_DONE = 0,
+	SHIM_PENDING = 1, // posted; it completes while nobody polls
+	SHIM_AGAIN = 2,   // the provider has no room: call again with value
+};
+
+// How a put treats its source.
+enum {
+	SHIM_COPY,  // it may be reused when the put is done: sent, copied, or waited for
+	SHIM_KEEP,  // it stays as it is until its completion is counted
+	SHIM_AWAIT, // the put is done when it is delivered
+};
+
+// What failed, of the first operation that did.
+struct shim_error {
+	int32_t code; // errno, 0: nothing failed
+	int32_t pe;   // its target, -1: not known
+	char text[SHIM_TEXT];
+};
+
+// What a caller waits for: operations of its own, none of them counted.
+struct shim_wait {
+	uint32_t left; // operations that have not completed
+	struct shim_error error;
+	uint64_t result; // of a fetching operation
+	struct shim_wait *next;
+};
+
+// One posted operation: what its completion is traced back by.
+struct shim_op {
+	struct fi_context2 context; // the provider's, first
+	struct shim_stream *stream;
+	struct shim_wait *wait; // who is told, or NULL: counted in epoch
+	uint64_t epoch;
+	void *bounce; // buffer to be given back, or NULL
+	void *dest;   // where the result goes besides, or NULL
+	uint8_t size; // of the result
+	int32_t pe;
+	uint64_t operand, comparand, result;
+	struct shim_op *next;
+};
+
+// A stream of operations with its own quiet: what Go calls an Endpoint.
+struct shim_stream {
+	struct shim_domain *domain;
+	struct fid_ep *ep;
+	bool late;      // works while the job is ending
+	uint32_t limit; // of inflight: a longer queue only delays who waits for its end
+
+	// Read by Go.
+	uint32_t inflight; // counted operations that have not completed
+	uint32_t failed;   // nonzero while error holds one
+	uint64_t oldest;   // epochs before it are complete
+
+	pthread_mutex_t mutex; // for what follows
+	uint64_t epoch;        // of what is posted now
+	uint32_t open[SHIM_EPOCHS];
+	struct shim_error error;
+	struct shim_op *ops;     // free
+	struct shim_wait *waits; // free
+	struct shim_chunk *chunks;
+};
+
+// The page of a domain that peers may write.
+struct shim_control {
+	uint64_t aborted; // 1 + the PE that ended the job, 0: none did
+};
+
+struct shim_counters {
+	uint64_t writes, reads, atomics, fetches, compares; // posts that the provider took
+	uint64_t injected, bounced;                         // writes among them
+};
+
+struct shim_config {
+	uint64_t spin_ns;     // how long a call polls
+	uint32_t pauses;      // how often it polls before it yields its core each time
+	uint32_t spinners;    // calls that may poll at once
+	uint32_t npes;
+	uint64_t max_message; // bytes
+};
+
+struct shim_domain {
+	struct shim_config config;
+	struct fi_info *info;
+	struct fid_fabric *fabric;
+	struct fid_domain *domain;
+	struct fid_av *av;
+	struct fid_cq *cq;
+	struct fid_ep *eps[SHIM_ENDPOINTS];
+	uint32_t neps;
+	struct fid_mr *segment_mr, *control_mr;
+	struct shim_control *control;
+	uint8_t *heard; // by PE: an operation to it has completed
+	size_t iovs;    // segments of one message
+	int wait_fd;    // readable when there is progress to make, -1: no such thing
+	int stop_fd;
+	pthread_t thread;
+	bool threaded;
+
+	uint32_t aborted;  // by this PE
+	uint32_t broken;   // errno of a completion queue that cannot be read
+	uint32_t reading;  // a lock: somebody reads the completion queue
+	uint32_t spinners; // calls that poll now
+	uint32_t activity; // calls that have polled
+	uint32_t sleepers; // nonzero while the PE's goroutines sleep on doorbell
+	uint32_t doorbell; // futex
+	uint32_t standing; // nonzero while the thread leaves progress to spinners
+	uint32_t handback; // futex that ends this
+	uint32_t *other_sleepers, *other_doorbell; // of another fabric's waits, or NULL
+	struct shim_counters counters;
+
+	pthread_mutex_t bounce_mutex;
+	void *bounces; // free, linked by their first word
+	uint32_t nbounces;
+};
+
+// Where an operation goes. Go has checked the range.
+struct shim_target {
+	fi_addr_t addr;
+	uint64_t at; // address or offset, as the provider wants it
+	uint64_t key;
+	int32_t pe;
+};
+
+struct shim_result {
+	int64_t status;
+	uint64_t value;         // the fetched word; for SHIM_AGAIN what to go on with
+	struct shim_wait *wait; // to be given to the next call, or to shim_finish
+};
+
+struct shim_opened {
+	struct shim_domain *domain;
+	int64_t status;
+	const char *step; // what failed
+};
+
+struct shim_strides {
+	size_t block, blocks, local, remote; // all but blocks in bytes
+};
+
+struct shim_cond {
+	const void *word;
+	uint64_t value;
+	uint8_t size, is_signed, cmp; // cmp as package fabric numbers them
+};
+
+// Life.
+struct shim_opened shim_open(struct fi_info *info, struct shim_config config);
+int64_t shim_endpoint(struct shim_domain *d);
+int64_t shim_register(struct shim_domain *d, void *mem, size_t size, uint64_t key, struct fid_mr **mr);
+int64_t shim_start(struct shim_domain *d);
+void shim_close(struct shim_domain *d);
+void shim_free(struct shim_domain *d);
+struct shim_stream *shim_stream_open(struct shim_domain *d, uint32_t ep, bool late);
+void shim_stream_close(struct shim_stream *s);
+int shim_atomic_valid(struct shim_domain *d, int op, int datatype, uint64_t flags);
+
+// Operations.
+struct shim_result shim_put(struct shim_stream *s, struct shim_target to, const uint8_t *src, size_t size, size_t from, int how, struct shim_wait *w);
+struct shim_result shim_get(struct shim_stream *s, struct shim_target to, uint8_t *dst, size_t size, size_t from, bool counted, struct shim_wait *w);
+struct shim_result shim_put_strided(struct shim_stream *s, struct shim_target to, const uint8_t *src, struct shim_strides st, size_t from, struct shim_wait *w);
+struct shim_result shim_get_strided(struct shim_stream *s, struct shim_target to, uint8_t *dst, struct shim_strides st, size_t from, struct shim_wait *w);
+struct shim_result shim_put_signal(struct shim_stream *s, struct shim_target to, const uint8_t *src, size_t size, struct shim_target signal, int op, uint64_t v, size_t from, struct shim_wait *w);
+struct shim_result shim_atomic(struct shim_stream *s, struct shim_target to, int op, int datatype, uint64_t v);
+struct shim_result shim_fetch(struct shim_stream *s, struct shim_target to, int op, int datatype, bool compare, uint64_t v, uint64_t cmp);
+struct shim_result shim_fetch_counted(struct shim_stream *s, struct shim_target to, int op, int datatype, bool compare, uint64_t v, uint64_t cmp, uint8_t *dest, uint8_t size);
+
+// Waiting.
+struct shim_result shim_quiet(struct shim_stream *s, bool take);
+struct shim_result shim_quieted(struct shim_stream *s, uint64_t epoch, bool take);
+struct shim_result shim_finish(struct shim_stream *s, struct shim_wait *w);
+void shim_release(struct shim_stream *s, struct shim_wait *w);
+int64_t shim_wait_word(struct shim_domain *d, struct shim_cond c, uint64_t spin_ns);
+int shim_progress(struct shim_domain *d);
+
+// Shared by the shim's own files.
+struct shim_spin {
+	struct shim_domain *domain;
+	uint64_t start, length;
+	uint32_t passes, rings;
+	bool late; // the end of the job does not end it
+};
+struct shim_spin shim_spin_begin(struct shim_stream *s, uint64_t extra_ns);
+bool shim_spin_pass(struct shim_spin *b);
+void shim_spin_end(struct shim_spin *b);
+bool shim_lock(struct shim_domain *d);
+void shim_unlock(struct shim_domain *d);
+int shim_poll(struct shim_domain *d);
+void shim_ring(struct shim_domain *d);
+bool shim_aborted(struct shim_domain *d);
+bool shim_full(struct shim_stream *s, struct shim_wait *w);
+struct shim_op *shim_take(struct shim_stream *s, struct shim_wait *w, int32_t pe);
+void shim_untake(struct shim_op *op);
+struct shim_wait *shim_wait_new(struct shim_stream *s);
+struct shim_result shim_settle(struct shim_stream *s, struct shim_wait *w, struct shim_spin *b);
+void *shim_bounce(struct shim_domain *d);
+void shim_unbounce(struct shim_domain *d, void *buffer);
+
+#endif

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+//go:build ofi && cgo && linux
+
+package ofi
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/goshmem/goshmem/fabric"
+)
+
+// A wait polls in C for this long at a time, this often, with a turn for other
+// goroutines in between; then it sleeps.
+const (
+	waitSlice  = 50 * time.Microsecond
+	waitSlices = 4
+)
+
+// How long a sleep lasts at most. What comes in rings, but for bare stores, and
+// for providers that work by themselves and tell nobody: there naps are short at
+// first.
+const (
+	longNap  = 5 * time.Millisecond
+	shortNap = 50 * time.Microsecond
+	lastNap  = time.Millisecond
+)
+
+// Wait implements [fabric.Domain]. The word is one of the own segment.
+func (d *Domain) Wait(c fabric.Cond) error {
+	if c.PE != d.job.PE {
+		return fmt.Errorf("fabric/ofi: wait: the word is PE %d's, and this is PE %d", c.PE, d.job.PE)
+	}
+	if !c.Type.Integer() || uintptr(len(d.segment)) < 8 || c.Off > uintptr(len(d.segment)-int(c.Type.Size())) || c.Off%uintptr(c.Type.Size()) != 0 {
+		return fmt.Errorf("fabric/ofi: wait for a %v at offset %d of %d bytes", c.Type, c.Off, len(d.segment))
+	}
+	for range waitSlices {
+		if err := d.ended(); err != nil {
+			return err
+		}
+		if d.holds(c) || d.shim.waitWord(d.address(c.Off), c, int64(min(waitSlice, d.spin))) {
+			d.tokens.Acquire(c.Off)
+			return nil
+		}
+		runtime.Gosched()
+	}
+	p := d.waits.take()
+	p.cond = c
+	if err := d.waits.sleep(p); err != nil {
+		return err
+	}
+	d.waits.put(p)
+	d.tokens.Acquire(c.Off)
+	return nil
+}
+
+func (d *Domain) holds(c fabric.Cond) bool { return c.Holds(d.load(c.Off, c.Type.Size())) }
+
+// Wake implements [fabric.Domain].
+func (d *Domain) Wake(pe int) {
+	if pe < 0 || pe == d.job.PE {
+		d.ring()
+	}
+}
+
+// Sleepers implements [fabric.Domain]. The own PE is the only near one.
+func (d *Domain) Sleepers() *uint32 { return d.shim.sleepersWord() }
+
+// ring wakes the sleeping goroutine if there is one. Calls that have polled do
+// it: what they polled in may be what it sleeps for.
+func (d *Domain) ring() {
+	if d.sleepers.Load() != 0 {
+		d.doorbell.Add(1)
+		futexWake(d.doorbell)
+	}
+	if o := d.other.Load(); o != nil && atomic.LoadUint32(o.sleepers) != 0 {
+		ringShared(o.doorbell)
+	}
+}
+
+// A waker is the words of another fabric's waits.
+type waker struct{ sleepers, doorbell *uint32 }
+
+// SetWaker makes progress wake another fabric's waits too: whenever memory may
+// have been written, and the word sleepers is not 0, doorbell is incremented and
+// woken as a futex that processes share. Both words stay mapped until the process ends.
+func (d *Domain) SetWaker(sleepers, doorbell *uint32) {
+	d.other.Store(&waker{sleepers, doorbell})
+	d.shim.setWaker(sleepers, doorbell)
+}
+
+// Progress makes one pass of progress and reports whether an operation of this PE
+// completed. Whoever polls with it and then sleeps calls [Domain.Handback] before.
+func (d *Domain) Progress() bool {
+	completed := d.shim.progress()
+	d.ring()
+	return completed
+}
+
+// Handback tells the domain's thread that nobody polls any more. Whoever has called
+// Progress calls it before it sleeps, and after it has counted itself in the
+// sleepers word that SetWaker was given.
+func (d *Domain) Handback() {
+	d.handback.Add(1)
+	if d.standing.Load() != 0 {
+		futexWake(d.handback)
+	}
+}
+
+// waits are the goroutines that wait longer than a spin: for a word, for
+// operations, or for an endpoint's epochs. One of them, the leader, sleeps on the
+// doorbell for all; the others park on channels, so that thousands of waiting
+// goroutines need one thread.
+type waits struct {
+	d    *Domain
+	pool sync.Pool
+
+	mu      sync.Mutex
+	parked  []*parked // every waiting goroutine, the leader too
+	leading bool
+}
+
+// parked is one waiting goroutine. One of the three says what for.
+type parked struct {
+	cond   fabric.Cond    // if neither of the others is set
+	left   *atomic.Uint32 // until it is 0
+	oldest *atomic.Uint64 // until it exceeds epoch
+	epoch  uint64
+
+	pin   runtime.Pinner // of what operations in flight use
+	owner *Endpoint      // of operations that were given up, kept alive for them
+	done  bool           // what it waits for has come, or the job is ending
+	wake  chan struct{}  // for others than the leader: done, or time to lead
+}
+
+func (w *waits) init(d *Domain) {
+	w.d = d
+	w.pool.New = func() any { return &parked{wake: make(chan struct{}, 1)} }
+}
+
+func (w *waits) take() *parked {
+	p := w.pool.Get().(*parked)
+	p.left, p.oldest, p.done = nil, nil, false
+	return p
+}
+
+// put gives p back. Its pins have been taken off.
+func (w *waits) put(p *parked) { w.pool.Put(p) }
+
+// ready reports whether what p waits for has come.
+func (w *waits) ready(p *parked) bool {
+	switch {
+	case p.left != nil:
+		return p.left.Load() == 0
+	case p.oldest != nil:
+		return p.oldest.Load() > p.epoch
+	}
+	return w.d.holds(p.cond)
+}
+
+// sleep returns once what me waits for has come. With an error it may not have,
+// because the job is ending.
+func (w *waits) sleep(me *parked) error {
+	w.mu.Lock()
+	w.parked = append(w.parked, me)
+	if w.leading {
+		w.mu.Unlock()
+		w.d.ring() // the leader looks at more now
+		<-me.wake
+		w.mu.Lock()
+	}
+	if !me.done {
+		w.leading = true
+		w.lead(me)
+		// Leadership is handed on, never dropped while somebody waits: only the
+		// leader settles, so nobody gets two messages.
+		w.leading = len(w.parked) > 0
+		if w.leading {
+			w.parked[0].wake <- struct{}{}
+		}
+	}
+	w.mu.Unlock()
+	if w.ready(me) {
+		return nil
+	}
+	return w.d.ended()
+}
+
+// lead sleeps on the doorbell until me is done. It holds mu, except while it sleeps.
+func (w *waits) lead(me *parked) {
+	d := w.d
+	nap := longNap
+	if d.auto {
+		nap = shortNap
+	}
+	for {
+		bell := d.doorbell.Load()
+		// The full fence that pairs with the one of who rings: either it sees the
+		// sleeper, or the sleeper sees what it did.
+		d.sleepers.Add(1)
+		d.Handback()
+		w.settle(me)
+		if !me.done {
+			w.mu.Unlock()
+			futexWait(d.doorbell, bell, nap)
+			w.mu.Lock()
+		}
+		d.sleepers.Add(^uint32(0))
+		w.settle(me)
+		if me.done {
+			return
+		}
+		if d.auto {
+			nap = min(2*nap, lastNap)
+		}
+	}
+}
+
+// settle takes those who have waited enough off the list, and wakes them, except
+// the leader me, who runs.
+func (w *waits) settle(me *parked) {
+	ending := w.d.ended() != nil
+	keep := w.parked[:0]
+	for _, p := range w.parked {
+		if !ending && !w.ready(p) {
+			keep = append(keep, p)
+			continue
+		}
+		p.done = true
+		if p != me {
+			p.wake <- struct{}{}
+		}
+	}
+	clear(w.parked[len(keep):])
+	w.parked = keep
+}
