@@ -131,8 +131,8 @@ func SecretPipe(fd int, inode uint64) string { return fmt.Sprintf("%d:%d", fd, i
 func readSecret(pipe string) (secret [SecretSize]byte, err error) {
 	var fd int
 	var inode uint64
-	if n, err := fmt.Sscanf(pipe, "%d:%d", &fd, &inode); n != 2 || fd < 3 {
-		return secret, fmt.Errorf("want descriptor:inode (%w)", err)
+	if n, _ := fmt.Sscanf(pipe, "%d:%d", &fd, &inode); n != 2 || fd < 3 {
+		return secret, errors.New("want descriptor:inode, as a gorun of the same goshmem gives it")
 	}
 	if got, err := inodeOf(fd); err != nil || got != inode {
 		return secret, fmt.Errorf("file descriptor %d is not the launcher's pipe", fd)
