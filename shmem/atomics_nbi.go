@@ -10,7 +10,7 @@ import "github.com/goshmem/goshmem/fabric"
 
 // AtomicFetchNBI is AtomicFetch with the value in *result after Quiet.
 func AtomicFetchNBI[T Scalar](result *T, x Sym[T], target int) {
-	if isNear(x, target) {
+	if isNear(result, x, target) {
 		*result = AtomicFetch(x, target)
 		return
 	}
@@ -19,7 +19,7 @@ func AtomicFetchNBI[T Scalar](result *T, x Sym[T], target int) {
 
 // AtomicSwapNBI is AtomicSwap with the old value in *result after Quiet.
 func AtomicSwapNBI[T Scalar](result *T, x Sym[T], v T, target int) {
-	if isNear(x, target) {
+	if isNear(result, x, target) {
 		*result = AtomicSwap(x, v, target)
 		return
 	}
@@ -29,7 +29,7 @@ func AtomicSwapNBI[T Scalar](result *T, x Sym[T], v T, target int) {
 // AtomicCompareSwapNBI is AtomicCompareSwap with the old value in *result
 // after Quiet.
 func AtomicCompareSwapNBI[T Integer](result *T, x Sym[T], cond, v T, target int) {
-	if isNear(x, target) {
+	if isNear(result, x, target) {
 		*result = AtomicCompareSwap(x, cond, v, target)
 		return
 	}
@@ -38,7 +38,7 @@ func AtomicCompareSwapNBI[T Integer](result *T, x Sym[T], cond, v T, target int)
 
 // AtomicFetchAddNBI is AtomicFetchAdd with the old value in *result after Quiet.
 func AtomicFetchAddNBI[T Integer](result *T, x Sym[T], v T, target int) {
-	if isNear(x, target) {
+	if isNear(result, x, target) {
 		*result = AtomicFetchAdd(x, v, target)
 		return
 	}
@@ -47,7 +47,7 @@ func AtomicFetchAddNBI[T Integer](result *T, x Sym[T], v T, target int) {
 
 // AtomicFetchAndNBI is AtomicFetchAnd with the old value in *result after Quiet.
 func AtomicFetchAndNBI[T Bitwise](result *T, x Sym[T], v T, target int) {
-	if isNear(x, target) {
+	if isNear(result, x, target) {
 		*result = AtomicFetchAnd(x, v, target)
 		return
 	}
@@ -56,7 +56,7 @@ func AtomicFetchAndNBI[T Bitwise](result *T, x Sym[T], v T, target int) {
 
 // AtomicFetchOrNBI is AtomicFetchOr with the old value in *result after Quiet.
 func AtomicFetchOrNBI[T Bitwise](result *T, x Sym[T], v T, target int) {
-	if isNear(x, target) {
+	if isNear(result, x, target) {
 		*result = AtomicFetchOr(x, v, target)
 		return
 	}
@@ -65,7 +65,7 @@ func AtomicFetchOrNBI[T Bitwise](result *T, x Sym[T], v T, target int) {
 
 // AtomicFetchXorNBI is AtomicFetchXor with the old value in *result after Quiet.
 func AtomicFetchXorNBI[T Bitwise](result *T, x Sym[T], v T, target int) {
-	if isNear(x, target) {
+	if isNear(result, x, target) {
 		*result = AtomicFetchXor(x, v, target)
 		return
 	}
@@ -77,9 +77,10 @@ func AtomicFetchIncNBI[T Integer](result *T, x Sym[T], target int) {
 	AtomicFetchAddNBI(result, x, 1, target)
 }
 
-// isNear reports whether CPU atomics reach x, a valid object of one element.
-func isNear[T any](x Sym[T], target int) bool {
-	return x.n == 1 && x.ctx.word(target, x.off, x.obj.live) != nil
+// isNear reports whether CPU atomics reach x, a valid object of one element,
+// and there is a place for the result.
+func isNear[T any](result *T, x Sym[T], target int) bool {
+	return result != nil && x.n == 1 && x.ctx.word(target, x.off, x.obj.live) != nil
 }
 
 //go:noinline

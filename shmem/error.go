@@ -87,9 +87,14 @@ func (e *Error) Unwrap() error { return e.Err }
 // PE ended the job.
 var ErrEnding = errors.New("the job is ending")
 
-// misuse starts the report of a misused object.
+// misuse starts the report of a misused object. The verb is the one that the
+// program called, if op is what that one is made of: AtomicInc, not AtomicAdd.
 func (x Sym[T]) misuse(op string, n, target int) *Error {
-	e := &Error{Op: op, PE: -1, Target: target, Object: x.String(), Site: callSite()}
+	verb, site := call(false)
+	if verb != "" {
+		op = verb
+	}
+	e := &Error{Op: op, PE: -1, Target: target, Object: x.String(), Site: site}
 	if x.ctx != nil {
 		e.PE = x.ctx.pe.me
 	}
@@ -170,25 +175,37 @@ func (ctx *Context) must(op string, target int, err error) {
 }
 
 // callSite returns file:line of the innermost call from outside this package.
-func callSite() string { return site(false) }
+func callSite() string {
+	_, site := call(false)
+	return site
+}
 
 // panicSite is callSite for the panic that is under way, seen from a deferred
 // function or from the runtime's report; "" if there is none.
-func panicSite() string { return site(true) }
+func panicSite() string {
+	_, site := call(true)
+	return site
+}
 
-func site(panicking bool) string {
+// call returns the innermost call from outside this package: the function of
+// this package that was called, and file:line of the call.
+func call(panicking bool) (verb, site string) {
 	var pcs [64]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
 	for {
 		f, more := frames.Next()
+		name, ours := strings.CutPrefix(f.Function, thisPackage)
 		switch {
 		case panicking:
 			panicking = f.Function != "runtime.gopanic"
-		case f.Function != "" && !strings.HasPrefix(f.Function, thisPackage) && !strings.HasPrefix(f.Function, collectivesPackage):
-			return fmt.Sprintf("%s:%d", f.File, f.Line)
+		case ours:
+			verb = strings.TrimSuffix(name, "[...]") // a type argument has no name here
+			verb = verb[strings.LastIndexByte(verb, '.')+1:]
+		case f.Function != "" && !strings.HasPrefix(f.Function, collectivesPackage):
+			return verb, fmt.Sprintf("%s:%d", f.File, f.Line)
 		}
 		if !more {
-			return ""
+			return verb, ""
 		}
 	}
 }
