@@ -192,7 +192,7 @@ func (p *proxy) start() error {
 	if err != nil {
 		return fmt.Errorf("bootstrap server: %w", err)
 	}
-	go p.server.Serve(listener)
+	go accept(listener, p.server, p.log)
 	s, err := newStarter(&p.job, listener.Addr().String(), fdProxyStdin, fdProxyStdout)
 	if err != nil {
 		return err

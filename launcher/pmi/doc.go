@@ -15,5 +15,7 @@
 // [Server] is the other end of both, for package launcher: so gorun can start
 // MPI programs and other SHMEMs.
 //
-// The package needs the standard library only.
+// The package needs the standard library only, and of that not package net,
+// which would double what a program takes to start: it brings the C library
+// along, for names that nobody has to look up here.
 package pmi

@@ -103,7 +103,7 @@ func TestFromEnv_NamesBadVariables(t *testing.T) {
 		{map[string]string{"PMI_FD": "900000", "PMI_RANK": "0", "PMI_SIZE": "2"}, "PMI_FD"},
 		{map[string]string{"PMI_FD": "5", "PMI_RANK": "2", "PMI_SIZE": "2"}, "PMI_RANK"},
 		{map[string]string{"PMI_PORT": "127.0.0.1:1"}, "PMI_ID is not set"},
-		{map[string]string{"PMI_PORT": "127.0.0.1:1", "PMI_ID": "0"}, "PMI_PORT"},
+		{map[string]string{"PMI_PORT": "127.0.0.1:1", "PMI_ID": "0"}, "PMI_PORT=127.0.0.1:1"},
 	}
 	for _, test := range tests {
 		c, err := fromEnv(lookupIn(test.vars))

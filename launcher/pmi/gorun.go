@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
+	"net/netip"
 	"os"
 	"strconv"
 	"time"
@@ -98,18 +98,20 @@ func joinGorun(addr string, secret [SecretSize]byte, pe, npes int) (*Client, err
 	}, nil
 }
 
-func dialGorun(addr string, secret [SecretSize]byte, pe, npes int) (net.Conn, error) {
+func dialGorun(addr string, secret [SecretSize]byte, pe, npes int) (*os.File, error) {
+	to, err := netip.ParseAddrPort(addr)
+	if err != nil {
+		return nil, err
+	}
 	deadline := time.Now().Add(handshakeWait)
 	for attempt := 1; ; attempt++ {
-		conn, err := (&net.Dialer{Deadline: deadline}).Dial("tcp", addr)
+		conn, err := dial(to, deadline)
 		if err != nil {
 			return nil, err
 		}
-		conn.SetDeadline(deadline)
 		err = greet(conn, secret, pe, npes)
 		if err == nil {
-			conn.SetDeadline(time.Time{})
-			return conn, nil
+			return conn, conn.SetDeadline(time.Time{})
 		}
 		conn.Close()
 		var refused refusal

@@ -18,7 +18,7 @@ func inherit(fd int, name string) (*os.File, error) {
 	}
 	switch st.Mode & syscall.S_IFMT {
 	case syscall.S_IFIFO, syscall.S_IFSOCK:
-		// os.NewFile leaves blocking descriptors blocking, without deadlines.
+		// os.NewFile leaves what blocks blocking, and so without deadlines.
 		if err := syscall.SetNonblock(fd, true); err != nil {
 			return nil, err
 		}

@@ -9,10 +9,10 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"net"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Variables by which PMI-1 process managers tell a task where they are.
@@ -61,12 +61,15 @@ func fromPMIPort(lookup lookup) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn, err := net.DialTimeout("tcp", addr, handshakeWait)
+	conn, err := dialName(addr)
 	if err != nil {
-		return nil, fmt.Errorf("PMI-1 server (%s): %w", envPMIPort, err)
+		return nil, fmt.Errorf("PMI-1 server (%s=%.80s): %w", envPMIPort, addr, err)
 	}
 	r := lineReader{bufio.NewReader(conn)}
 	rank, size, err := initack(conn, r, id)
+	if err == nil {
+		err = conn.SetDeadline(time.Time{})
+	}
 	if err == nil {
 		var c *Client
 		if c, err = newPMI1(conn, r, rank, size); err == nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"sync"
 	"time"
@@ -72,7 +71,8 @@ type Server struct {
 	round     *round            // the collective under way, or nil
 	keys      map[string]string // what PMI-1 PEs have put
 	keysSize  int               // bytes of keys
-	strangers []net.Conn        // being greeted, oldest first
+	closed    bool
+	strangers []Conn // being greeted, oldest first
 }
 
 // A peer is what the server knows of a PE.
@@ -94,39 +94,26 @@ func NewServer(job Job) *Server {
 	return s
 }
 
-// Serve greets whoever connects to l, and serves those who prove to be a PE,
-// until l is closed. Each connection has one goroutine.
-func (s *Server) Serve(l net.Listener) {
-	for {
-		conn, err := l.Accept()
-		if errors.Is(err, net.ErrClosed) {
-			return
-		}
-		if err != nil {
-			// Out of descriptors for the moment: those of strangers come back.
-			s.job.Log(fmt.Sprintf("bootstrap: %v", err))
-			s.dropStranger()
-			time.Sleep(10 * time.Millisecond)
-			continue
-		}
-		s.addStranger(conn)
-		go s.greet(conn)
-	}
+// A Conn is the server's end of a connection.
+type Conn interface {
+	io.ReadWriteCloser
+	SetDeadline(t time.Time) error
 }
 
 // addStranger notes that conn is being greeted.
-func (s *Server) addStranger(conn net.Conn) {
+func (s *Server) addStranger(conn Conn) {
 	s.mu.Lock()
 	full := len(s.strangers) >= maxStrangers+s.job.NPEs
 	s.strangers = append(s.strangers, conn)
 	s.mu.Unlock()
 	if full {
-		s.dropStranger()
+		s.DropStranger()
 	}
 }
 
-// dropStranger hangs up on whoever has been greeted for the longest time.
-func (s *Server) dropStranger() {
+// DropStranger hangs up on whoever has been greeted for the longest time. It
+// is for when descriptors run out: some others will do without theirs.
+func (s *Server) DropStranger() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.strangers) > 0 {
@@ -135,11 +122,13 @@ func (s *Server) dropStranger() {
 	}
 }
 
-// greet finds out who conn is.
-func (s *Server) greet(conn net.Conn) {
-	conn.SetDeadline(time.Now().Add(greetWait))
-	pe, err := receive(conn, s.job.Secret, s.job.NPEs)
-
+// Greet finds out who is at the other end of conn, and serves it if it proves to
+// be a PE, until it ends. The text from says where conn comes from. The job is
+// none the worse for whoever else it is.
+func (s *Server) Greet(conn Conn, from string) {
+	defer conn.Close()
+	s.addStranger(conn)
+	pe, err := s.greet(conn)
 	s.mu.Lock()
 	for i, c := range s.strangers {
 		if c == conn {
@@ -156,20 +145,40 @@ func (s *Server) greet(conn net.Conn) {
 
 	switch {
 	case err != nil:
-		s.job.Log(fmt.Sprintf("bootstrap: dropped a connection from %v: %v", conn.RemoteAddr(), err))
+		s.log("dropped a connection from %s: %v", from, err)
 	case refused:
-		s.job.Log(fmt.Sprintf("bootstrap: refused a second process that is PE %d", pe))
+		s.log("refused a second process that is PE %d", pe)
 		text := fmt.Sprintf("PE %d has called Init before, in this process or in another", pe)
 		answer(conn, message{opRefused, []byte(text)})
 	default:
 		defer s.leave(pe)
 		s.job.Joined(pe)
-		conn.SetDeadline(time.Time{})
-		if err := s.serveGorun(pe, conn); err != nil && !errors.Is(err, net.ErrClosed) {
-			s.job.Log(fmt.Sprintf("bootstrap: connection of PE %d: %v", pe, err))
+		if err := s.serveGorun(pe, conn); err != nil {
+			s.log("connection of PE %d: %v", pe, err)
 		}
 	}
-	conn.Close()
+}
+
+// greet returns the PE that is at the other end of conn.
+func (s *Server) greet(conn Conn) (pe int, err error) {
+	if err := conn.SetDeadline(time.Now().Add(greetWait)); err != nil {
+		return 0, err
+	}
+	pe, err = receive(conn, s.job.Secret, s.job.NPEs)
+	if err != nil {
+		return 0, err
+	}
+	return pe, conn.SetDeadline(time.Time{})
+}
+
+// log tells of something odd, unless it is because the job ends.
+func (s *Server) log(format string, args ...any) {
+	s.mu.Lock()
+	closed := s.closed
+	s.mu.Unlock()
+	if !closed {
+		s.job.Log("bootstrap: " + fmt.Sprintf(format, args...))
+	}
 }
 
 // enterLocked notes a connection of pe; leave tells of its end.
@@ -192,7 +201,7 @@ func (s *Server) leave(pe int) {
 }
 
 // serveGorun answers the requests of a PE in gorun's own protocol.
-func (s *Server) serveGorun(pe int, conn net.Conn) error {
+func (s *Server) serveGorun(pe int, conn Conn) error {
 	answer(conn, message{op: opWelcome})
 	for {
 		m, err := readMessage(conn, maxRequest)
@@ -264,6 +273,7 @@ func (s *Server) Settle(pe int, wait time.Duration) State {
 func (s *Server) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.closed = true
 	for len(s.strangers) > 0 {
 		s.strangers[0].Close()
 		s.strangers = s.strangers[1:]

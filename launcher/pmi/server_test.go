@@ -51,11 +51,19 @@ func newTestJob(t *testing.T, npes int) *testJob {
 	require.NoError(t, err)
 	j.addr = l.Addr().String()
 	var serving sync.WaitGroup
-	serving.Go(func() { j.Serve(l) })
+	serving.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			serving.Go(func() { j.Greet(conn, "a test") })
+		}
+	})
 	t.Cleanup(func() {
 		l.Close()
-		serving.Wait()
 		j.Close()
+		serving.Wait()
 	})
 	return j
 }
