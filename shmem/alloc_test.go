@@ -47,13 +47,13 @@ func lonePE(t testing.TB) *shmem.PE {
 }
 
 type small struct {
-	a uint16
-	b [3]uint8
+	A uint16
+	B [3]uint8
 }
 
 type large struct {
-	a [5]int64
-	b float32
+	A [5]int64
+	B float32
 }
 
 // measure counts the allocations of every verb, with elements of many sizes.

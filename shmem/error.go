@@ -127,7 +127,7 @@ func rangeText(i, j int) string {
 // check panics if n elements of x on PE target cannot be named; op is for the
 // report. It is the slow path's: the fast paths test the same by fewer means.
 func (x Sym[T]) check(op string, n, target int) {
-	reason := ""
+	var reason string
 	switch {
 	case x.ctx == nil || x.obj == nil:
 		reason = "the symmetric object is the zero Sym: use what Alloc returned"

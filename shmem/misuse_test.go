@@ -147,14 +147,14 @@ func misuses() []misuse {
 		{"Alloc", []string{"func"}, func(o objects) { _, _ = shmem.Alloc[func()](o.pe, 1) }},
 		{"Alloc", []string{"chan"}, func(o objects) { _, _ = shmem.Alloc[chan int](o.pe, 1) }},
 		{"Alloc", []string{"interface"}, func(o objects) { _, _ = shmem.Alloc[any](o.pe, 0) }},
-		{"AllocHint", []string{".b[0].p is a ptr"}, func(o objects) { _, _ = shmem.AllocHint[withPointer](o.pe, 1, 0) }},
-		{"AllocAligned", []string{".b[0].p is a ptr"}, func(o objects) { _, _ = shmem.AllocAligned[withPointer](o.pe, 1, 64) }},
+		{"AllocHint", []string{".B[0].P is a ptr"}, func(o objects) { _, _ = shmem.AllocHint[withPointer](o.pe, 1, 0) }},
+		{"AllocAligned", []string{".B[0].P is a ptr"}, func(o objects) { _, _ = shmem.AllocAligned[withPointer](o.pe, 1, 64) }},
 	}
 }
 
 type withPointer struct {
-	a int
-	b [2]struct{ p *byte }
+	A int
+	B [2]struct{ P *byte }
 }
 
 // Misuse is found on every path: by the slow one, and where a fast one is tried first.

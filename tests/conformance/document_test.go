@@ -41,6 +41,7 @@ const document = "../../docs/conformance.md"
 
 // checkDocument compares the document with what ran, or writes it.
 func checkDocument(t *testing.T, ran *coverage) {
+	t.Helper()
 	needProcesses(t)
 	if flag.Lookup("test.run").Value.String() != "" {
 		t.Skip("rows are left out")

@@ -31,6 +31,7 @@ const (
 // operations delivered at once, or late and out of order; and with PEs in pairs
 // that are near.
 func runLoop(t *testing.T, ran *coverage) {
+	t.Helper()
 	seeds := []uint64{1, 2, 3}
 	if race.Enabled {
 		seeds = seeds[:1]
@@ -159,7 +160,7 @@ func (r *row) verdict(errs []error) error {
 			ok = isExit || errors.Is(err, shmem.ErrEnding)
 		}
 		if !ok && (why == nil || errors.Is(why, shmem.ErrEnding)) {
-			why = fmt.Errorf("PE %d ended with: %w", pe, cmp.Or(err, error(broken("no error"))))
+			why = fmt.Errorf("PE %d ended with: %w", pe, cmp.Or(err, broken("no error")))
 		}
 	}
 	if why == nil && !exited && r.ends.status() >= 0 {

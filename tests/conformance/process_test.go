@@ -28,6 +28,7 @@ const rowEnv = "GOSHMEM_CONFORMANCE_ROW"
 // runProcesses runs all rows as processes under gorun: those that return in one
 // job for each number of PEs, the others in a job of their own.
 func runProcesses(t *testing.T, ran *coverage) {
+	t.Helper()
 	needProcesses(t)
 	gorun := buildGorun(t)
 	table := rows()

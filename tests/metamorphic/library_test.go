@@ -122,7 +122,6 @@ func (l *library[T]) free() { shmem.Free(l.x) }
 type runner struct {
 	pe      *shmem.PE
 	objects map[int]object
-	signals object
 	pending []check // results of non-blocking operations
 }
 
