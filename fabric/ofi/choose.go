@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"slices"
 	"strings"
@@ -80,6 +81,9 @@ func choose(o Options) (offer, verdict, error) {
 	q := query{provider: name, txSize: o.TxSize}
 	if byIP {
 		q.source = source.String()
+		if err := isLocal(source); err != nil {
+			return offer{}, verdict{}, err
+		}
 	}
 	var kept offer
 	err = ask(q, func(offers []offer) error {
@@ -92,7 +96,7 @@ func choose(o Options) (offer, verdict, error) {
 			return !byIP || ok && addr.Unmap() == source
 		})
 		if i < 0 {
-			return fmt.Errorf("provider %s has nothing at address %v: is it an address of this host?", name, source)
+			return fmt.Errorf("provider %s has nothing at address %v", name, source)
 		}
 		kept, err = offers[i].keep()
 		return err
@@ -111,6 +115,15 @@ func sourceOf(s string) (netip.Addr, error) {
 		return a, fmt.Errorf("source address %q: %w", s, err)
 	}
 	return a.Unmap(), nil
+}
+
+// isLocal returns an error if this host does not have the address.
+func isLocal(a netip.Addr) error {
+	l, err := net.Listen("tcp", netip.AddrPortFrom(a, 0).String())
+	if err != nil {
+		return fmt.Errorf("%v is no address of this host: %w", a, err)
+	}
+	return l.Close()
 }
 
 // pick returns the best of the offers, or the best of those that want names. remote says

@@ -51,7 +51,7 @@ func ask(q query, f func([]offer) error) error {
 			return syscall.ENOMEM
 		}
 		defer C.fi_freeinfo(hints)
-		fill(hints, q)
+		demand(hints, q)
 	}
 	var list *C.struct_fi_info
 	ret := C.fi_getinfo(C.SHIM_API, node, nil, flags, hints, &list)
@@ -69,8 +69,8 @@ func ask(q query, f func([]offer) error) error {
 	return f(offers)
 }
 
-// fill says what this package needs, and what it is prepared for.
-func fill(hints *C.struct_fi_info, q query) {
+// demand says what this package needs, and what it is prepared for.
+func demand(hints *C.struct_fi_info, q query) {
 	hints.caps = C.FI_RMA | C.FI_ATOMIC
 	hints.mode = C.FI_CONTEXT | C.FI_CONTEXT2
 	hints.ep_attr._type = C.FI_EP_RDM

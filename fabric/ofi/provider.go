@@ -24,6 +24,7 @@ type Provider struct {
 
 // lab holds what only tests change.
 type lab struct {
+	standby    time.Duration      // 0: standbyTime
 	maxMessage uint64             // bytes, 0: the provider's limit
 	native     fabric.AtomicTable // what may run natively, if limit is set
 	limit      bool
@@ -58,6 +59,10 @@ const (
 	spinTime    = 200 * time.Microsecond
 	crowdedTime = 50 * time.Microsecond
 	autoTime    = 20 * time.Microsecond // the provider's own thread needs the core
+
+	// How long the thread leaves progress to calls that poll before it looks again,
+	// at first; four times as long if they go on.
+	standbyTime = 100 * time.Microsecond
 )
 
 // Open implements [fabric.Provider]. It opens an endpoint, and reaches nobody yet.
@@ -87,7 +92,7 @@ func (p *Provider) Open(job fabric.Job) (fabric.Domain, error) {
 	case p.o.Crowded:
 		d.spin, c.pauses, c.spinners = crowdedTime, 4, 2
 	}
-	c.spin = int64(d.spin)
+	c.spin, c.standby = d.spin, cmp.Or(p.lab.standby, standbyTime)
 	s, step, err := openShim(o, c)
 	if err != nil {
 		return nil, fmt.Errorf("fabric/ofi: %s of provider %s: %w", step, d.provider, err)

@@ -118,6 +118,7 @@ struct shim_counters {
 
 struct shim_config {
 	uint64_t spin_ns;     // how long a call polls
+	uint64_t standby_ns;  // how long the thread leaves progress to callers that poll, at first
 	uint32_t pauses;      // how often it polls before it yields its core each time
 	uint32_t spinners;    // calls that may poll at once
 	uint32_t npes;
@@ -232,6 +233,7 @@ bool shim_lock(struct shim_domain *d);
 void shim_unlock(struct shim_domain *d);
 int shim_poll(struct shim_domain *d);
 void shim_ring(struct shim_domain *d);
+void shim_handback(struct shim_domain *d);
 bool shim_aborted(struct shim_domain *d);
 bool shim_full(struct shim_stream *s, struct shim_wait *w);
 struct shim_op *shim_take(struct shim_stream *s, struct shim_wait *w, int32_t pe);

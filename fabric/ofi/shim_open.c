@@ -201,6 +201,7 @@ void shim_close(struct shim_domain *d)
 		uint64_t one = 1;
 		ssize_t n = write(d->stop_fd, &one, sizeof one); // an eventfd takes it
 		(void)n;
+		shim_handback(d);
 		pthread_join(d->thread, NULL);
 	}
 	for (uint32_t i = 0; i < d->neps; i++)

@@ -95,7 +95,7 @@ static void read_error(struct shim_domain *d)
 		snprintf(e.text, sizeof e.text, "%s", fi_strerror(e.code));
 	if (entry.op_context)
 		completed(entry.op_context, &e);
-	else // it belongs to no operation of ours: the endpoint itself is in trouble
+	else if (e.code != FI_EAGAIN) // no operation of ours: the endpoint itself is in trouble
 		__atomic_store_n(&d->broken, (uint32_t)e.code, __ATOMIC_RELEASE);
 }
 
@@ -156,6 +156,13 @@ void shim_ring(struct shim_domain *d)
 		__atomic_fetch_add(d->other_doorbell, 1, __ATOMIC_RELEASE);
 		futex(d->other_doorbell, FUTEX_WAKE, 1, NULL); // shared between processes
 	}
+}
+
+// shim_handback ends the thread's standing by.
+void shim_handback(struct shim_domain *d)
+{
+	__atomic_fetch_add(&d->handback, 1, __ATOMIC_SEQ_CST);
+	futex(&d->handback, FUTEX_WAKE_PRIVATE, 1, NULL);
 }
 
 static bool asleep(struct shim_domain *d)
@@ -258,12 +265,12 @@ int64_t shim_wait_word(struct shim_domain *d, struct shim_cond c, uint64_t spin_
 	return done || holds(&c) ? SHIM_DONE : SHIM_PENDING;
 }
 
-enum { STANDBY_MIN_NS = 100000, STANDBY_MAX_NS = 400000, IDLE_MS = 100 };
+enum { STANDBY_GROWTH = 4, IDLE_MS = 100 };
 
 // stand_by sleeps until progress is handed back, or for a time.
-static void stand_by(struct shim_domain *d, long ns)
+static void stand_by(struct shim_domain *d, uint64_t ns)
 {
-	struct timespec t = {.tv_nsec = ns};
+	struct timespec t = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
 	uint32_t v = __atomic_load_n(&d->handback, __ATOMIC_ACQUIRE);
 
 	__atomic_store_n(&d->standing, 1, __ATOMIC_SEQ_CST);
@@ -280,7 +287,7 @@ void *shim_thread(void *domain)
 	struct pollfd fds[2] = {{.fd = d->stop_fd, .events = POLLIN}, {.fd = d->wait_fd, .events = POLLIN}};
 	struct fid *fid = &d->cq->fid;
 	uint32_t seen = __atomic_load_n(&d->activity, __ATOMIC_RELAXED);
-	long standby = STANDBY_MIN_NS;
+	uint64_t standby = d->config.standby_ns;
 
 	prctl(PR_SET_NAME, "goshmem-ofi");
 	prctl(PR_SET_TIMERSLACK, 1000);
@@ -292,12 +299,13 @@ void *shim_thread(void *domain)
 		seen = active;
 		if (__atomic_load_n(&d->spinners, __ATOMIC_SEQ_CST) || (spun && !asleep(d))) {
 			stand_by(d, standby);
-			standby = standby < STANDBY_MAX_NS ? 2 * standby : STANDBY_MAX_NS;
+			if (standby < STANDBY_GROWTH * d->config.standby_ns)
+				standby *= 2;
 			if (poll(fds, 1, 0) > 0)
 				return NULL;
 			continue;
 		}
-		standby = STANDBY_MIN_NS;
+		standby = d->config.standby_ns;
 		if (d->wait_fd < 0) {
 			timeout = 0; // nothing to sleep on: see below
 		} else if (shim_lock(d)) {

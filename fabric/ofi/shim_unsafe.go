@@ -37,6 +37,7 @@ import "C"
 import (
 	"sync/atomic"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"github.com/goshmem/goshmem/fabric"
@@ -197,9 +198,10 @@ type shim struct{ c *C.struct_shim_domain }
 
 // config is how the shim is to work.
 type config struct {
-	spin       int64 // ns that a call polls
-	pauses     int   // polls before it yields at each
-	spinners   int   // calls that poll at once
+	spin       time.Duration // that a call polls
+	standby    time.Duration // that the thread stands back at first
+	pauses     int           // polls before it yields at each
+	spinners   int           // calls that poll at once
 	npes       int
 	maxMessage uint64 // bytes, 0: the provider's
 }
@@ -207,7 +209,8 @@ type config struct {
 // openShim opens a domain and takes info over.
 func openShim(info offer, c config) (shim, string, error) {
 	o := C.shim_open(info.c, C.struct_shim_config{
-		spin_ns: C.uint64_t(c.spin), pauses: C.uint32_t(c.pauses), spinners: C.uint32_t(c.spinners),
+		spin_ns: C.uint64_t(c.spin), standby_ns: C.uint64_t(c.standby),
+		pauses: C.uint32_t(c.pauses), spinners: C.uint32_t(c.spinners),
 		npes: C.uint32_t(c.npes), max_message: C.uint64_t(c.maxMessage),
 	})
 	return shim{o.domain}, C.GoString(o.step), errorOf(int64(o.status))
@@ -308,8 +311,8 @@ func (s shim) heard(pe int) bool {
 	return *(*C.uint8_t)(unsafe.Add(unsafe.Pointer(s.c.heard), pe)) != 0
 }
 
-// waitWord polls until the word of size bytes at p satisfies c, for spin ns.
-func (s shim) waitWord(p unsafe.Pointer, c fabric.Cond, spin int64) bool {
+// waitWord polls until the word of size bytes at p satisfies c, for the time of spin.
+func (s shim) waitWord(p unsafe.Pointer, c fabric.Cond, spin time.Duration) bool {
 	sc := C.struct_shim_cond{word: p, value: C.uint64_t(c.Value), size: C.uint8_t(c.Type.Size()), cmp: C.uint8_t(c.Cmp)}
 	if c.Type.Signed() {
 		sc.is_signed = 1
@@ -347,8 +350,9 @@ func (s shim) handback() *atomic.Uint32 { return (*atomic.Uint32)(unsafe.Pointer
 func (s shim) aborted() *atomic.Uint32  { return (*atomic.Uint32)(unsafe.Pointer(&s.c.aborted)) }
 func (s shim) broken() *atomic.Uint32   { return (*atomic.Uint32)(unsafe.Pointer(&s.c.broken)) }
 
-// sleepersWord returns the address of sleepers, for direct loads.
+// sleepersWord and doorbellWord return the addresses of plain words, for other packages.
 func (s shim) sleepersWord() *uint32 { return (*uint32)(unsafe.Pointer(&s.c.sleepers)) }
+func (s shim) doorbellWord() *uint32 { return (*uint32)(unsafe.Pointer(&s.c.doorbell)) }
 
 // control returns the word by which another PE ends the job: 1 + its number.
 func (s shim) control() *atomic.Uint64 {

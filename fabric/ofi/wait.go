@@ -42,7 +42,7 @@ func (d *Domain) Wait(c fabric.Cond) error {
 		if err := d.ended(); err != nil {
 			return err
 		}
-		if d.holds(c) || d.shim.waitWord(d.address(c.Off), c, int64(min(waitSlice, d.spin))) {
+		if d.holds(c) || d.shim.waitWord(d.address(c.Off), c, min(waitSlice, d.spin)) {
 			d.tokens.Acquire(c.Off)
 			return nil
 		}

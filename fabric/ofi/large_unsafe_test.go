@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+//go:build ofi && cgo && linux
+
+package ofi
+
+import (
+	"bytes"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/goshmem/goshmem/fabric"
+)
+
+const window = 64 << 20 // bytes of memory behind a large mapping
+
+// large maps size bytes, window after window the same memory.
+func large(t testing.TB, size int) []byte {
+	t.Helper()
+	fd, err := unix.MemfdCreate("large", unix.MFD_CLOEXEC)
+	require.NoError(t, err)
+	defer unix.Close(fd)
+	require.NoError(t, unix.Ftruncate(fd, window))
+	mem, err := unix.Mmap(-1, 0, size, unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
+	require.NoError(t, err)
+	t.Cleanup(func() { unix.Munmap(mem) })
+	for off := 0; off < size; off += window {
+		// In bounds: size is a multiple of window; each call replaces pages of the mapping above.
+		_, err := unix.MmapPtr(fd, 0, unsafe.Pointer(&mem[off]), window, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_FIXED)
+		require.NoError(t, err)
+	}
+	return mem
+}
+
+// connectedLarge returns PE 0's endpoint and PE 1's segment.
+func connectedLarge(t testing.TB, segment int) (*Endpoint, []byte) {
+	t.Helper()
+	d := openAll(t, provider(Options{}, 2), 2, uintptr(segment))
+	memories := [][]byte{large(t, segment), large(t, segment)}
+	connect(t, d, register(t, d, func(pe int) []byte { return memories[pe] }))
+	return endpoint(t, d[0]), memories[1]
+}
+
+// TestLarge_Offsets: offsets and distances that no 32 bits hold. Windows show through each other, so
+// each block goes to a place of its own in its window.
+func TestLarge_Offsets(t *testing.T) {
+	const segment, block, blocks, apart = 8 << 30, 40, 7, 1<<30 + 4096
+	e, there := connectedLarge(t, segment)
+	src := make([]byte, blocks*block)
+	fill(src, 1)
+	require.NoError(t, e.PutStrided(1, 512, src, fabric.Strides{Block: block, Blocks: blocks, Dst: apart, Src: block}))
+	require.NoError(t, e.Quiet())
+	got := make([]byte, len(src))
+	require.NoError(t, e.GetStrided(1, got, 512, fabric.Strides{Block: block, Blocks: blocks, Dst: block, Src: apart}))
+	require.Equal(t, src, got)
+	for i := range blocks {
+		require.Equal(t, src[i*block:][:block], there[512+i*4096:][:block], "block %d, by way of the first window", i)
+	}
+	require.NoError(t, e.PutWord(1, segment-8, 8, 42))
+	require.NoError(t, e.Fence())
+	word, err := e.FetchAtomic(1, fabric.OpSum, fabric.Uint64, segment-8, 1, 0)
+	require.NoError(t, err)
+	require.Equal(t, uint64(42), word)
+	require.NoError(t, e.Put(1, segment-block, src[:block]))
+	require.NoError(t, e.Get(1, got[:block], 5<<30))
+	require.NoError(t, e.Quiet())
+	require.Equal(t, src[:block], there[window-block:window])
+}
+
+// BenchmarkLarge_3GiB: one call for more bytes than a message takes. It is no test
+// because the page faults of 3 GiB can take half a minute.
+func BenchmarkLarge_3GiB(b *testing.B) {
+	const segment, size, off = 8 << 30, 3 << 30, 9 << 29
+	e, there := connectedLarge(b, segment)
+	src := large(b, size)
+	fill(src[:window], 1)
+	b.SetBytes(size)
+	for b.Loop() {
+		require.NoError(b, e.Put(1, off, src))
+		require.NoError(b, e.Quiet())
+		require.True(b, bytes.Equal(src[:window], there[off:][:window]))
+	}
+}
