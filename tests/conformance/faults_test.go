@@ -120,6 +120,7 @@ func TestRows_FailWithoutTheirCall(t *testing.T) {
 // the PEs next to it bring.
 func mustFail(t *testing.T, r *row, run func(*shmem.PE) error, f loop.Faults) {
 	t.Helper()
+	t.Parallel()
 	for _, np := range r.runCounts() {
 		for seed := range uint64(seedsTried) {
 			errs := tryInBubble(t, np, r.ending(run), r.options(shmemtest.Delays(seed, longest), shmemtest.Faults(f))...)

@@ -41,6 +41,7 @@ func runLoop(t *testing.T, ran *coverage) {
 			continue
 		}
 		t.Run(r.title(), func(t *testing.T) {
+			t.Parallel()
 			for _, np := range r.runCounts() {
 				check := func(place string, run func(opts ...shmemtest.Option) []error, opts ...shmemtest.Option) {
 					t.Helper()

@@ -108,8 +108,10 @@ func memoryRows() []row {
 					if err == nil {
 						return broken("%d elements were given", n)
 					}
-					if !strings.Contains(err.Error(), "SHMEM_SYMMETRIC_SIZE") {
-						return broken("the error does not help: %v", err)
+					for _, part := range []string{"SHMEM_SYMMETRIC_SIZE", "bytes", "free"} {
+						if !strings.Contains(err.Error(), part) {
+							return broken("the error does not tell %s: %v", part, err)
+						}
 					}
 				}
 				after := alloc[int](pe, 1)

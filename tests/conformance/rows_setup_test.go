@@ -207,6 +207,22 @@ func exitRows() []row {
 			},
 		},
 		{
+			sec: "9.1.9", name: "ptr: a store through it is ordered by a fence before a flag",
+			faults: []fault{lostAtomics},
+			run: func(pe *shmem.PE) error {
+				x, flag := alloc[int64](pe, 2), alloc[uint64](pe, 1)
+				if p := shmem.Ptr(x, right(pe)); p != nil {
+					copy(p, []int64{3, 4})
+				} else {
+					shmem.Put(x, []int64{3, 4}, right(pe))
+				}
+				pe.Fence()
+				shmem.AtomicSet(flag, 1, right(pe))
+				shmem.WaitUntil(flag, shmem.CmpEQ, 1)
+				return equal("data at the flag", x.Local(), []int64{3, 4})
+			},
+		},
+		{
 			sec: "9.1.11", name: "info_get_version: 1.6",
 			run: func(pe *shmem.PE) error {
 				info := pe.Info()
