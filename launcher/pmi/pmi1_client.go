@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"maps"
 	"strconv"
 	"strings"
 	"sync"
@@ -101,9 +102,7 @@ func initack(w io.Writer, r lineReader, id int) (rank, size int, err error) {
 		if err != nil {
 			return 0, 0, err
 		}
-		for key, value := range l.args {
-			set.args[key] = value
-		}
+		maps.Copy(set.args, l.args)
 	}
 	if size, err = set.number("size", 1, 1<<31-1); err != nil {
 		return 0, 0, err

@@ -53,7 +53,7 @@ func TestRun_ReportsWhatEndedAPE(t *testing.T) {
 		{"error", func(*shmem.PE) error { return errProgram }, []string{"PE 2: the program's error"}},
 		{"panic with text", func(*shmem.PE) error { panic("bad luck") }, []string{"PE 2: panic: bad luck", "shmemtest_test.go"}},
 		{"panic with an error", func(*shmem.PE) error { panic(errProgram) }, []string{"PE 2: panic: the program's error", "shmemtest_test.go"}},
-		{"runtime error", func(*shmem.PE) error { var p *int; *p = 1; return nil }, []string{"PE 2: panic: runtime error", "shmemtest_test.go"}},
+		{"runtime error", func(pe *shmem.PE) error { return fmt.Errorf("%d", 1/(pe.MyPE()-2)) }, []string{"PE 2: panic: runtime error", "shmemtest_test.go"}},
 		{"misuse", func(pe *shmem.PE) error { shmem.Free(shmem.Sym[int]{}); _, err := shmem.Alloc[int](pe, -1); return err }, []string{"PE 2: panic: shmem: Alloc by PE 2"}},
 		{"GlobalExit", func(pe *shmem.PE) error { pe.GlobalExit(3); return nil }, []string{"PE 2: GlobalExit(3)"}},
 		{"GlobalExit with status 0", func(pe *shmem.PE) error { pe.GlobalExit(0); return nil }, nil},
