@@ -23,8 +23,8 @@ func TestList_SaysWhatIsUsableAndWhyNot(t *testing.T) {
 			t.Errorf("%+v is not usable for no reason", x)
 		}
 	}
-	for _, name := range tested {
-		require.True(t, usable[name], name)
+	for _, o := range tested {
+		require.True(t, usable[o.Provider], o.Provider)
 	}
 	for _, v := range verdicts {
 		if v.refused != "" {
@@ -65,15 +65,17 @@ func TestOpen_SaysWhatIsWrong(t *testing.T) {
 }
 
 func TestOpen_TakesTheSourceAddress(t *testing.T) {
-	eachProvider(t, func(t *testing.T, o Options) {
-		o.Source = "127.0.0.2"
-		d := connected(t, provider(o, 1), 1, small)[0]
-		require.Contains(t, d.Address(), "127.0.0.2")
-		e := endpoint(t, d)
-		require.NoError(t, e.PutWord(0, 8, 8, 5))
-		require.NoError(t, e.Quiet())
-		require.Equal(t, uint64(5), d.load(8, 8))
-	})
+	for _, o := range tested {
+		t.Run(o.Provider, func(t *testing.T) {
+			o.Source = "127.0.0.2"
+			d := connected(t, provider(o, 1), 1, small)[0]
+			require.Contains(t, d.Address(), "127.0.0.2")
+			e := endpoint(t, d)
+			require.NoError(t, e.PutWord(0, 8, 8, 5))
+			require.NoError(t, e.Quiet())
+			require.Equal(t, uint64(5), d.word(8).load(8))
+		})
+	}
 }
 
 func TestConnect_RefusesWhatDoesNotFit(t *testing.T) {
@@ -108,14 +110,16 @@ func TestConnect_RefusesWhatDoesNotFit(t *testing.T) {
 
 // TestKeys_AreRandom: nobody can guess the key of a segment, or reuse one.
 func TestKeys_AreRandom(t *testing.T) {
-	eachProvider(t, func(t *testing.T, o Options) {
-		keys := map[uint64]bool{}
-		for _, d := range connected(t, provider(o, 4), 4, small) {
-			keys[d.own.segment.key] = true
-			keys[d.own.control.key] = true
-		}
-		require.Len(t, keys, 8)
-		o.Key = 42
-		require.Equal(t, uint64(42), connected(t, provider(o, 1), 1, small)[0].own.segment.key)
-	})
+	for _, o := range tested {
+		t.Run(o.Provider, func(t *testing.T) {
+			keys := map[uint64]bool{}
+			for _, d := range connected(t, provider(o, 4), 4, small) {
+				keys[d.own.segment.key] = true
+				keys[d.own.control.key] = true
+			}
+			require.Len(t, keys, 8)
+			o.Key = 42
+			require.Equal(t, uint64(42), connected(t, provider(o, 1), 1, small)[0].own.segment.key)
+		})
+	}
 }

@@ -28,7 +28,9 @@ func factory(o Options, l lab) fabrictest.Factory {
 }
 
 func TestConformance(t *testing.T) {
-	eachProvider(t, func(t *testing.T, o Options) { fabrictest.Run(t, factory(o, lab{}), pinned[:]) })
+	for _, o := range tested {
+		t.Run(o.Provider, func(t *testing.T) { fabrictest.Run(t, factory(o, lab{}), pinned[:]) })
+	}
 }
 
 // TestConformance_OtherBranches runs the rows that tell whether the branches work
@@ -93,12 +95,14 @@ func TestConformance_OtherBranches(t *testing.T) {
 		},
 	} {
 		t.Run(branch.name, func(t *testing.T) {
-			eachProvider(t, func(t *testing.T, o Options) {
-				branch.o.Provider = o.Provider
-				for _, row := range branch.rows {
-					require.NoError(t, fabrictest.Check(t, factory(branch.o, branch.lab), row), row)
-				}
-			})
+			for _, o := range tested {
+				t.Run(o.Provider, func(t *testing.T) {
+					branch.o.Provider = o.Provider
+					for _, row := range branch.rows {
+						require.NoError(t, fabrictest.Check(t, factory(branch.o, branch.lab), row), row)
+					}
+				})
+			}
 		})
 	}
 }

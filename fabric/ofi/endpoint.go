@@ -151,7 +151,7 @@ func (e *Endpoint) driveOn(op string, pe int, buf []byte, step func(from uint64,
 			r = step(r.value, r.wait)
 		case pending:
 			p := e.d.waits.take()
-			p.left = r.wait.left()
+			p.word, p.cond = r.wait.left(), noneLeft
 			if len(buf) > 0 {
 				p.pin.Pin(&buf[0])
 			}
@@ -168,9 +168,12 @@ func (e *Endpoint) driveOn(op string, pe int, buf []byte, step func(from uint64,
 	}
 }
 
+// noneLeft: what was awaited has completed.
+var noneLeft = fabric.Cond{Type: fabric.Uint32, Cmp: fabric.CmpEQ, Value: 0}
+
 // give gives an operation up, of which a part may be in flight.
 func (e *Endpoint) give(op string, pe int, buf []byte, w waiter, err error) error {
-	if w.c != nil && w.left().Load() != 0 {
+	if w.c != nil && !noneLeft.Holds(w.left().load(4)) {
 		p := e.d.waits.take()
 		if len(buf) > 0 {
 			p.pin.Pin(&buf[0])
@@ -290,7 +293,7 @@ func (e *Endpoint) drain(take bool) error {
 			r = e.s.quiet(take)
 		case pending:
 			p := e.d.waits.take()
-			p.oldest, p.epoch = e.s.oldest(), r.value
+			p.word, p.cond = e.s.oldest(), fabric.Cond{Type: fabric.Uint64, Cmp: fabric.CmpGT, Value: r.value}
 			if err := e.d.waits.sleep(p); err != nil {
 				return err
 			}

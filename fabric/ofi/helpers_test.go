@@ -13,8 +13,8 @@ import (
 	"github.com/goshmem/goshmem/fabric"
 )
 
-// tested are the providers that work on a loopback address.
-var tested = [...]string{"tcp;ofi_rxm", "sockets"}
+// tested names the providers that work on a loopback address.
+var tested = [...]Options{{Provider: "tcp;ofi_rxm"}, {Provider: "sockets"}}
 
 const small = 64 << 10 // bytes of a segment
 
@@ -82,14 +82,6 @@ func endpoint(t testing.TB, d *Domain) *Endpoint {
 	e, err := d.Endpoint()
 	require.NoError(t, err)
 	return e.(*Endpoint)
-}
-
-// eachProvider runs f with every provider that can be tested here.
-func eachProvider(t *testing.T, f func(t *testing.T, o Options)) {
-	t.Helper()
-	for _, name := range tested {
-		t.Run(name, func(t *testing.T) { f(t, Options{Provider: name}) })
-	}
 }
 
 // fill fills b with a pattern that differs from byte to byte, and between seeds.

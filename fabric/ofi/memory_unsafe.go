@@ -14,26 +14,29 @@ import (
 	"github.com/goshmem/goshmem/fabric"
 )
 
-// address returns where off is in the segment. Callers have checked that 8 bytes
-// or an aligned word are there.
-func (d *Domain) address(off fabric.Addr) unsafe.Pointer {
+// A word is an aligned word of the segment or of the shim's memory.
+type word struct{ p unsafe.Pointer }
+
+// word returns the one at off. Callers have checked that it lies in the segment.
+func (d *Domain) word(off fabric.Addr) word {
 	// In bounds by the callers' check; alive: pinned, or mapped for good.
-	return unsafe.Pointer(&d.segment[off])
+	return word{unsafe.Pointer(&d.segment[off])}
 }
 
-// load loads an aligned word of the segment. Go has no atomic loads below 32 bits: a
-// small word is read with the aligned 32-bit word around it, at most 3 bytes down,
-// which the segment holds because it begins aligned to 8 bytes.
-func (d *Domain) load(off fabric.Addr, size uint8) uint64 {
+// load loads size bytes. Go has no atomic loads below 32 bits: a small word is read with the
+// aligned 32-bit word around it, at most 3 bytes down, which the segment holds
+// because it begins aligned to 8 bytes.
+func (w word) load(size uint8) uint64 {
 	switch size {
 	case 8:
-		return atomic.LoadUint64((*uint64)(d.address(off))) // aligned, as checked
+		return atomic.LoadUint64((*uint64)(w.p)) // aligned, as promised
 	case 4:
-		return uint64(atomic.LoadUint32((*uint32)(d.address(off)))) // likewise
+		return uint64(atomic.LoadUint32((*uint32)(w.p))) // likewise
 	}
-	word := atomic.LoadUint32((*uint32)(d.address(off &^ 3))) // likewise
+	in := uintptr(w.p) & 3
+	all := atomic.LoadUint32((*uint32)(unsafe.Add(w.p, -int(in)))) // likewise
 	// The shim's machines are little-endian.
-	return uint64(word>>(8*(off&3))) & (1<<(8*size) - 1)
+	return uint64(all>>(8*in)) & (1<<(8*size) - 1)
 }
 
 // aligned reports whether a segment can be used: words are aligned as their

@@ -146,7 +146,7 @@ func (e *Endpoint) turn() {
 // everything retired are. The caller holds pins.mu.
 func (e *Endpoint) unpin(all bool) {
 	p := &e.pins
-	oldest := e.s.oldest().Load()
+	oldest := e.s.oldest().load(8)
 	keep := p.retired[:0]
 	for _, x := range p.retired {
 		if !all && oldest <= x.epoch {

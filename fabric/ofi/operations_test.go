@@ -57,38 +57,40 @@ func TestRange_IsRefusedBeforeItIsPosted(t *testing.T) {
 // TestStats_CountTheCalls: each kind of operation is one call of the function that
 // it is said to be.
 func TestStats_CountTheCalls(t *testing.T) {
-	eachProvider(t, func(t *testing.T, o Options) {
-		d := connected(t, provider(o, 2), 2, small)
-		e := endpoint(t, d[0])
-		b := make([]byte, 20<<10)
-		for _, c := range []struct {
-			what string
-			do   func() error
-			want Stats
-		}{
-			{"put of 8 bytes", func() error { return e.Put(1, 0, b[:8]) }, Stats{Writes: 1, InjectedWrites: 1}},
-			{"put of 1000 bytes", func() error { return e.Put(1, 0, b[:1000]) }, Stats{Writes: 1, BouncedWrites: 1}},
-			{"put of 20 KiB", func() error { return e.Put(1, 0, b) }, Stats{Writes: 1}},
-			{"nbi put of 20 KiB", func() error { return e.PutNBI(1, 0, b) }, Stats{Writes: 1}},
-			{"get of 20 KiB", func() error { return e.Get(1, b, 0) }, Stats{Reads: 1}},
-			{"put of a word", func() error { return e.PutWord(1, 8, 4, 3) }, Stats{Atomics: 1}},
-			{"put with signal", func() error { return e.PutSignal(1, 64, b[:8], 0, fabric.OpSum, 1) }, Stats{Writes: 1, InjectedWrites: 1, Atomics: 1}},
-			{"put of 8 blocks", func() error {
-				return e.PutStrided(1, 0, b, fabric.Strides{Block: 8, Blocks: 8, Dst: 16, Src: 8})
-			}, Stats{Writes: 2, InjectedWrites: 2}},
-			{"put of 8 blocks of 1000 bytes", func() error {
-				return e.PutStrided(1, 0, b, fabric.Strides{Block: 1000, Blocks: 8, Dst: 2000, Src: 1000})
-			}, Stats{Writes: 2, BouncedWrites: 2}},
-			{"get of 8 blocks", func() error {
-				return e.GetStrided(1, b, 0, fabric.Strides{Block: 8, Blocks: 8, Dst: 16, Src: 24})
-			}, Stats{Reads: 2}},
-		} {
-			before := d[0].Stats()
-			require.NoError(t, c.do(), c.what)
-			require.NoError(t, e.Quiet(), c.what)
-			require.Equal(t, c.want, minus(d[0].Stats(), before), c.what)
-		}
-	})
+	for _, o := range tested {
+		t.Run(o.Provider, func(t *testing.T) {
+			d := connected(t, provider(o, 2), 2, small)
+			e := endpoint(t, d[0])
+			b := make([]byte, 20<<10)
+			for _, c := range []struct {
+				what string
+				do   func() error
+				want Stats
+			}{
+				{"put of 8 bytes", func() error { return e.Put(1, 0, b[:8]) }, Stats{Writes: 1, InjectedWrites: 1}},
+				{"put of 1000 bytes", func() error { return e.Put(1, 0, b[:1000]) }, Stats{Writes: 1, BouncedWrites: 1}},
+				{"put of 20 KiB", func() error { return e.Put(1, 0, b) }, Stats{Writes: 1}},
+				{"nbi put of 20 KiB", func() error { return e.PutNBI(1, 0, b) }, Stats{Writes: 1}},
+				{"get of 20 KiB", func() error { return e.Get(1, b, 0) }, Stats{Reads: 1}},
+				{"put of a word", func() error { return e.PutWord(1, 8, 4, 3) }, Stats{Atomics: 1}},
+				{"put with signal", func() error { return e.PutSignal(1, 64, b[:8], 0, fabric.OpSum, 1) }, Stats{Writes: 1, InjectedWrites: 1, Atomics: 1}},
+				{"put of 8 blocks", func() error {
+					return e.PutStrided(1, 0, b, fabric.Strides{Block: 8, Blocks: 8, Dst: 16, Src: 8})
+				}, Stats{Writes: 2, InjectedWrites: 2}},
+				{"put of 8 blocks of 1000 bytes", func() error {
+					return e.PutStrided(1, 0, b, fabric.Strides{Block: 1000, Blocks: 8, Dst: 2000, Src: 1000})
+				}, Stats{Writes: 2, BouncedWrites: 2}},
+				{"get of 8 blocks", func() error {
+					return e.GetStrided(1, b, 0, fabric.Strides{Block: 8, Blocks: 8, Dst: 16, Src: 24})
+				}, Stats{Reads: 2}},
+			} {
+				before := d[0].Stats()
+				require.NoError(t, c.do(), c.what)
+				require.NoError(t, e.Quiet(), c.what)
+				require.Equal(t, c.want, minus(d[0].Stats(), before), c.what)
+			}
+		})
+	}
 }
 
 func minus(a, b Stats) Stats {
@@ -101,38 +103,40 @@ func minus(a, b Stats) Stats {
 // TestAtomics_RunWhereCapsSays: what is native is one call of the right kind, and what is not
 // is built from compare-and-swaps alone.
 func TestAtomics_RunWhereCapsSays(t *testing.T) {
-	eachProvider(t, func(t *testing.T, o Options) {
-		for _, limit := range []bool{false, true} {
-			p := provider(o, 2)
-			p.lab = lab{limit: limit, native: softwareOnly()}
-			d := connected(t, p, 2, small)
-			e := endpoint(t, d[0])
-			native := d[0].Caps().Native
-			for op := range fabric.Op(fabric.NumOps) {
-				for dt := range fabric.Datatype(fabric.NumDatatypes) {
-					if !fabric.Applies(op, dt) {
-						continue
-					}
-					if !limit && (op != fabric.OpProd || dt != fabric.Complex64) {
-						require.True(t, native.Has(op, dt), "%v on %v is not native", op, dt)
-					}
-					before := d[0].Stats()
-					_, err := e.FetchAtomic(1, op, dt, 64, 1, 1)
-					require.NoError(t, err)
-					got := minus(d[0].Stats(), before)
-					switch {
-					case !native.Has(op, dt):
-						require.Zero(t, got.FetchAtomics+got.Atomics, "%v on %v", op, dt)
-						require.NotZero(t, got.CompareAtomics, "%v on %v", op, dt)
-					case op.Compares():
-						require.Equal(t, Stats{CompareAtomics: 1}, got, "%v on %v", op, dt)
-					default:
-						require.Equal(t, uint64(1), got.FetchAtomics, "%v on %v", op, dt)
+	for _, o := range tested {
+		t.Run(o.Provider, func(t *testing.T) {
+			for _, limit := range []bool{false, true} {
+				p := provider(o, 2)
+				p.lab = lab{limit: limit, native: softwareOnly()}
+				d := connected(t, p, 2, small)
+				e := endpoint(t, d[0])
+				native := d[0].Caps().Native
+				for op := range fabric.Op(fabric.NumOps) {
+					for dt := range fabric.Datatype(fabric.NumDatatypes) {
+						if !fabric.Applies(op, dt) {
+							continue
+						}
+						if !limit && (op != fabric.OpProd || dt != fabric.Complex64) {
+							require.True(t, native.Has(op, dt), "%v on %v is not native", op, dt)
+						}
+						before := d[0].Stats()
+						_, err := e.FetchAtomic(1, op, dt, 64, 1, 1)
+						require.NoError(t, err)
+						got := minus(d[0].Stats(), before)
+						switch {
+						case !native.Has(op, dt):
+							require.Zero(t, got.FetchAtomics+got.Atomics, "%v on %v", op, dt)
+							require.NotZero(t, got.CompareAtomics, "%v on %v", op, dt)
+						case op.Compares():
+							require.Equal(t, Stats{CompareAtomics: 1}, got, "%v on %v", op, dt)
+						default:
+							require.Equal(t, uint64(1), got.FetchAtomics, "%v on %v", op, dt)
+						}
 					}
 				}
 			}
-		}
-	})
+		})
+	}
 }
 
 // TestAtomics_AgreeWithApply goes through all pairs in both ways, NaNs and all.
@@ -162,7 +166,7 @@ func TestAtomics_AgreeWithApply(t *testing.T) {
 						require.NoError(t, err)
 						require.Equal(t, old, got, "%v on %v fetched", op, dt)
 						want := fabric.Apply(op, dt, old, v, cmp)
-						if left := d[1].load(off, dt.Size()); left != want && !(isAnyNaN(dt, left) && isAnyNaN(dt, want)) {
+						if left := d[1].word(off).load(dt.Size()); left != want && !(isAnyNaN(dt, left) && isAnyNaN(dt, want)) {
 							t.Errorf("%v on %v of word %#x, operand %#x, comparand %#x: left %#x, want %#x", op, dt, old, v, cmp, left, want)
 						}
 					}
@@ -220,36 +224,41 @@ func TestSoftware_LosesNoUpdate(t *testing.T) {
 	}
 	all.Wait()
 	for k := range fabric.Addr(words) {
-		require.Equal(t, uint64(3*adds*len(d)), d[0].load(64+2*k, 2))
+		require.Equal(t, uint64(3*adds*len(d)), d[0].word(64+2*k).load(2))
 	}
 }
 
 // TestNBI_SurvivesStackGrowthAndGC: buffers that were on a stack, and that nothing
 // else refers to, are there when the data comes.
 func TestNBI_SurvivesStackGrowthAndGC(t *testing.T) {
-	eachProvider(t, func(t *testing.T, o Options) {
-		d := connected(t, provider(o, 2), 2, 1<<20)
-		fill(d[1].segment, 1)
-		e := endpoint(t, d[0])
-		want := bytes.Clone(d[1].segment[:64])
-		for i := range 20 {
-			var array [64]byte
-			var word [8]byte
-			require.NoError(t, e.GetNBI(1, array[:], 0))
-			require.NoError(t, e.FetchAtomicNBI(1, fabric.OpSum, fabric.Uint64, 1<<19, 1, 0, word[:]))
-			big := make([]byte, 200<<10)
-			fill(big, i)
-			require.NoError(t, e.PutNBI(1, 1<<10, big))
-			big = nil
-			deep(200)
-			runtime.GC()
-			require.NoError(t, e.Quiet())
-			require.False(t, e.pins.any.Load(), "pins are left after quiet")
-			require.Equal(t, want, array[:])
-			fill(d[0].segment[:200<<10], i)
-			require.True(t, bytes.Equal(d[0].segment[:200<<10], d[1].segment[1<<10:][:200<<10]), "big put %d", i)
-		}
-	})
+	for _, o := range tested {
+		t.Run(o.Provider, func(t *testing.T) {
+			d := connected(t, provider(o, 2), 2, 1<<20)
+			fill(d[1].segment, 1)
+			e := endpoint(t, d[0])
+			want := bytes.Clone(d[1].segment[:64])
+			for i := range 20 {
+				var array [64]byte
+				var word [8]byte
+				require.NoError(t, e.GetNBI(1, array[:], 0))
+				require.NoError(t, e.FetchAtomicNBI(1, fabric.OpSum, fabric.Uint64, 1<<19, 1, 0, word[:]))
+				require.NoError(t, e.PutNBI(1, 1<<10, pattern(200<<10, i))) // nobody else has it
+				deep(200)
+				runtime.GC()
+				require.NoError(t, e.Quiet())
+				require.False(t, e.pins.any.Load(), "pins are left after quiet")
+				require.Equal(t, want, array[:])
+				fill(d[0].segment[:200<<10], i)
+				require.True(t, bytes.Equal(d[0].segment[:200<<10], d[1].segment[1<<10:][:200<<10]), "big put %d", i)
+			}
+		})
+	}
+}
+
+func pattern(size, seed int) []byte {
+	b := make([]byte, size)
+	fill(b, seed)
+	return b
 }
 
 // deep makes the stack grow, and so move.

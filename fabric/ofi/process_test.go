@@ -23,6 +23,8 @@ import (
 // peerRole says in a process's environment that it is PE 1 of a test, and which part it plays.
 const peerRole = "GOSHMEM_OFI_TEST_PEER"
 
+const peerSegment = 2 << 20
+
 // echoes is how many messages the echoing peer answers.
 const echoes = 50
 
@@ -41,12 +43,12 @@ func TestMain(m *testing.M) {
 // its input ends.
 func playPeer(role string) error {
 	role, provider, _ := strings.Cut(role, " ")
-	p, err := New(Options{Provider: provider}).Open(fabric.Job{PE: 1, NPEs: 2, SegmentSize: small})
+	p, err := New(Options{Provider: provider}).Open(fabric.Job{PE: 1, NPEs: 2, SegmentSize: peerSegment})
 	if err != nil {
 		return err
 	}
 	d := p.(*Domain)
-	own, err := d.Register(make([]byte, small))
+	own, err := d.Register(make([]byte, peerSegment))
 	if err != nil {
 		return err
 	}
@@ -66,7 +68,28 @@ func playPeer(role string) error {
 	fmt.Println("ready")
 	switch role {
 	case "wait":
-		return d.Wait(waitFor(1, 0, 1<<40))
+		if err := d.Wait(waitFor(1, peerSegment-8, 1)); err != nil {
+			return err
+		}
+	case "pingpong":
+		e, err := d.Endpoint()
+		if err != nil {
+			return err
+		}
+		for i := uint64(1); ; i++ {
+			if err := d.Wait(waitFor(1, 0, i)); err != nil {
+				return err
+			}
+			if d.word(8).load(8) != 0 {
+				break
+			}
+			if err := e.PutWord(0, 0, 8, i); err != nil {
+				return err
+			}
+		}
+		if err := e.Close(); err != nil {
+			return err
+		}
 	case "echo":
 		e, err := d.Endpoint()
 		if err != nil {
@@ -96,7 +119,7 @@ type peerProcess struct {
 }
 
 // startPeer starts PE 1 in the given part and connects PE 0 with it.
-func startPeer(t *testing.T, o Options, role string) *peerProcess {
+func startPeer(t testing.TB, o Options, role string) *peerProcess {
 	t.Helper()
 	exe, err := os.Executable()
 	require.NoError(t, err)
@@ -120,10 +143,10 @@ func startPeer(t *testing.T, o Options, role string) *peerProcess {
 	})
 	other, err := hex.DecodeString(p.line(t))
 	require.NoError(t, err)
-	d, err := New(o).Open(fabric.Job{NPEs: 2, SegmentSize: small})
+	d, err := New(o).Open(fabric.Job{NPEs: 2, SegmentSize: peerSegment})
 	require.NoError(t, err)
 	p.domain = d.(*Domain)
-	own, err := d.Register(make([]byte, small))
+	own, err := d.Register(make([]byte, peerSegment))
 	require.NoError(t, err)
 	connect(t, []*Domain{p.domain}, [][]byte{own, other})
 	_, err = fmt.Fprintf(in, "%x\n", own)
@@ -133,11 +156,19 @@ func startPeer(t *testing.T, o Options, role string) *peerProcess {
 }
 
 // line returns the next line that PE 1 wrote.
-func (p *peerProcess) line(t *testing.T) string {
+func (p *peerProcess) line(t testing.TB) string {
 	t.Helper()
 	line, err := p.out.ReadString('\n')
 	require.NoError(t, err)
 	return strings.TrimSpace(line)
+}
+
+// release ends the wait of a PE 1 that waits.
+func (p *peerProcess) release(t testing.TB) {
+	t.Helper()
+	e := endpoint(t, p.domain)
+	require.NoError(t, e.PutWord(1, peerSegment-8, 8, 1))
+	require.NoError(t, e.Close())
 }
 
 // stop stops PE 1 and returns when it stands.

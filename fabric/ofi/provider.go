@@ -85,12 +85,12 @@ func (p *Provider) Open(job fabric.Job) (fabric.Domain, error) {
 	if p.lab.maxMessage != 0 {
 		d.maxMessage = min(d.maxMessage, p.lab.maxMessage)
 	}
-	c := config{pauses: 64, spinners: max(2, runtime.NumCPU()), npes: job.NPEs, maxMessage: d.maxMessage}
+	c := config{pauses: 64, yields: 16, spinners: max(2, runtime.NumCPU()), npes: job.NPEs, maxMessage: d.maxMessage}
 	switch {
 	case d.auto:
-		d.spin, c.pauses = autoTime, 0
+		d.spin, c.pauses, c.yields = autoTime, 0, 1
 	case p.o.Crowded:
-		d.spin, c.pauses, c.spinners = crowdedTime, 4, 2
+		d.spin, c.pauses, c.yields, c.spinners = crowdedTime, 4, 1, 2
 	}
 	c.spin, c.standby = d.spin, cmp.Or(p.lab.standby, standbyTime)
 	s, step, err := openShim(o, c)

@@ -119,7 +119,8 @@ struct shim_counters {
 struct shim_config {
 	uint64_t spin_ns;     // how long a call polls
 	uint64_t standby_ns;  // how long the thread leaves progress to callers that poll, at first
-	uint32_t pauses;      // how often it polls before it yields its core each time
+	uint32_t pauses;      // how often it polls before it yields its core now and then
+	uint32_t yields;      // every how many polls it does so then
 	uint32_t spinners;    // calls that may poll at once
 	uint32_t npes;
 	uint64_t max_message; // bytes

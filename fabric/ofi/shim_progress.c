@@ -199,10 +199,10 @@ bool shim_spin_pass(struct shim_spin *b)
 	uint64_t passed;
 
 	shim_poll(d);
-	if (++b->passes <= d->config.pauses)
-		pause_core();
-	else
+	if (++b->passes > d->config.pauses && b->passes % d->config.yields == 0)
 		sched_yield();
+	else
+		pause_core();
 	passed = now_ns() - b->start;
 	// What was polled in may be what a goroutine sleeps for.
 	if (passed / 50000 > b->rings) {

@@ -90,11 +90,9 @@ const maxEndpoints = C.SHIM_ENDPOINTS
 // A waiter is C memory: what a caller waits for.
 type waiter struct{ c *C.struct_shim_wait }
 
-// left returns the number of operations that have not completed.
-func (w waiter) left() *atomic.Uint32 {
-	// A Uint32 is one uint32 behind zero-size markers; it stays until w is released.
-	return (*atomic.Uint32)(unsafe.Pointer(&w.c.left))
-}
+// left returns the number of operations that have not completed: 32 bits, which
+// stay until w is released.
+func (w waiter) left() word { return word{unsafe.Pointer(&w.c.left)} }
 
 // failure returns the error that an awaited operation ended with.
 func (w waiter) failure() *failure {
@@ -191,7 +189,9 @@ func (s stream) close() { C.shim_stream_close(s.c) }
 
 func (s stream) inflight() *atomic.Uint32 { return (*atomic.Uint32)(unsafe.Pointer(&s.c.inflight)) }
 func (s stream) failed() *atomic.Uint32   { return (*atomic.Uint32)(unsafe.Pointer(&s.c.failed)) }
-func (s stream) oldest() *atomic.Uint64   { return (*atomic.Uint64)(unsafe.Pointer(&s.c.oldest)) }
+
+// oldest returns the word of 64 bits that says which epochs are complete.
+func (s stream) oldest() word { return word{unsafe.Pointer(&s.c.oldest)} }
 
 // A shim is the C side of a domain.
 type shim struct{ c *C.struct_shim_domain }
@@ -200,7 +200,8 @@ type shim struct{ c *C.struct_shim_domain }
 type config struct {
 	spin       time.Duration // that a call polls
 	standby    time.Duration // that the thread stands back at first
-	pauses     int           // polls before it yields at each
+	pauses     int           // polls before it yields now and then
+	yields     int           // polls from one yield to the next
 	spinners   int           // calls that poll at once
 	npes       int
 	maxMessage uint64 // bytes, 0: the provider's
@@ -210,7 +211,7 @@ type config struct {
 func openShim(info offer, c config) (shim, string, error) {
 	o := C.shim_open(info.c, C.struct_shim_config{
 		spin_ns: C.uint64_t(c.spin), standby_ns: C.uint64_t(c.standby),
-		pauses: C.uint32_t(c.pauses), spinners: C.uint32_t(c.spinners),
+		pauses: C.uint32_t(c.pauses), yields: C.uint32_t(c.yields), spinners: C.uint32_t(c.spinners),
 		npes: C.uint32_t(c.npes), max_message: C.uint64_t(c.maxMessage),
 	})
 	return shim{o.domain}, C.GoString(o.step), errorOf(int64(o.status))
@@ -311,9 +312,9 @@ func (s shim) heard(pe int) bool {
 	return *(*C.uint8_t)(unsafe.Add(unsafe.Pointer(s.c.heard), pe)) != 0
 }
 
-// waitWord polls until the word of size bytes at p satisfies c, for the time of spin.
-func (s shim) waitWord(p unsafe.Pointer, c fabric.Cond, spin time.Duration) bool {
-	sc := C.struct_shim_cond{word: p, value: C.uint64_t(c.Value), size: C.uint8_t(c.Type.Size()), cmp: C.uint8_t(c.Cmp)}
+// waitWord polls until the word satisfies c, for the time of spin.
+func (s shim) waitWord(w word, c fabric.Cond, spin time.Duration) bool {
+	sc := C.struct_shim_cond{word: w.p, value: C.uint64_t(c.Value), size: C.uint8_t(c.Type.Size()), cmp: C.uint8_t(c.Cmp)}
 	if c.Type.Signed() {
 		sc.is_signed = 1
 	}

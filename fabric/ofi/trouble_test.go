@@ -18,26 +18,28 @@ import (
 
 // TestWrongKey_EndsLoudly: who does not know the key changes nothing, and is told.
 func TestWrongKey_EndsLoudly(t *testing.T) {
-	eachProvider(t, func(t *testing.T, o Options) {
-		d := openAll(t, provider(o, 2), 2, small)
-		blobs := register(t, d, func(int) []byte { return make([]byte, small) })
-		forged := d[1].own
-		forged.segment.key++
-		p, err := forged.encode()
-		require.NoError(t, err)
-		connect(t, d, [][]byte{blobs[0], p})
-		fill(d[1].segment, 3)
-		want := append([]byte(nil), d[1].segment...)
-		e := endpoint(t, d[0])
-		err = e.Put(1, 0, make([]byte, 8))
-		if err == nil {
-			err = e.Quiet()
-		}
-		require.ErrorContains(t, err, "to PE 1")
-		t.Log(err)
-		require.Equal(t, want, d[1].segment)
-		require.Error(t, e.Get(1, make([]byte, 8), 0))
-	})
+	for _, o := range tested {
+		t.Run(o.Provider, func(t *testing.T) {
+			d := openAll(t, provider(o, 2), 2, small)
+			blobs := register(t, d, func(int) []byte { return make([]byte, small) })
+			forged := d[1].own
+			forged.segment.key++
+			p, err := forged.encode()
+			require.NoError(t, err)
+			connect(t, d, [][]byte{blobs[0], p})
+			fill(d[1].segment, 3)
+			want := append([]byte(nil), d[1].segment...)
+			e := endpoint(t, d[0])
+			err = e.Put(1, 0, make([]byte, 8))
+			if err == nil {
+				err = e.Quiet()
+			}
+			require.ErrorContains(t, err, "to PE 1")
+			t.Log(err)
+			require.Equal(t, want, d[1].segment)
+			require.Error(t, e.Get(1, make([]byte, 8), 0))
+		})
+	}
 }
 
 // TestConnect_NobodyThere: a PE that nobody can reach is an error with both addresses,
@@ -70,34 +72,36 @@ func TestConnect_NobodyThere(t *testing.T) {
 
 // TestAbort_EndsWhatWaits: operations to a PE that does not answer end with the cause.
 func TestAbort_EndsWhatWaits(t *testing.T) {
-	eachProvider(t, func(t *testing.T, o Options) {
-		p := startPeer(t, o, "serve")
-		d := p.domain
-		e := endpoint(t, d)
-		b := make([]byte, 8)
-		require.NoError(t, e.Get(1, b, 0))
-		p.stop(t)
-		cause := errors.New("the reason")
-		ended := make(chan error, 3)
-		go func() { ended <- e.Get(1, b, 0) }()
-		go func() { _, err := e.FetchAtomic(1, fabric.OpSum, fabric.Uint64, 0, 1, 0); ended <- err }()
-		go func() {
-			err := e.PutWord(1, 0, 8, 1)
-			if err == nil {
-				err = e.Quiet()
+	for _, o := range tested {
+		t.Run(o.Provider, func(t *testing.T) {
+			p := startPeer(t, o, "serve")
+			d := p.domain
+			e := endpoint(t, d)
+			b := make([]byte, 8)
+			require.NoError(t, e.Get(1, b, 0))
+			p.stop(t)
+			cause := errors.New("the reason")
+			ended := make(chan error, 3)
+			go func() { ended <- e.Get(1, b, 0) }()
+			go func() { _, err := e.FetchAtomic(1, fabric.OpSum, fabric.Uint64, 0, 1, 0); ended <- err }()
+			go func() {
+				err := e.PutWord(1, 0, 8, 1)
+				if err == nil {
+					err = e.Quiet()
+				}
+				ended <- err
+			}()
+			for d.waitersParked() < 3 {
+				require.NoError(t, e.Progress())
 			}
-			ended <- err
-		}()
-		for d.waitersParked() < 3 {
-			require.NoError(t, e.Progress())
-		}
-		d.Abort(cause)
-		for range cap(ended) {
-			require.ErrorIs(t, <-ended, cause)
-		}
-		require.ErrorIs(t, e.Quiet(), cause)
-		require.ErrorIs(t, d.Wait(waitFor(0, 0, 77)), cause)
-	})
+			d.Abort(cause)
+			for range cap(ended) {
+				require.ErrorIs(t, <-ended, cause)
+			}
+			require.ErrorIs(t, e.Quiet(), cause)
+			require.ErrorIs(t, d.Wait(waitFor(0, 0, 77)), cause)
+		})
+	}
 }
 
 func (d *Domain) waitersParked() int {
@@ -109,85 +113,93 @@ func (d *Domain) waitersParked() int {
 // TestAbort_ReachesOtherProcesses: a PE that waits in another process is told who ended the
 // job.
 func TestAbort_ReachesOtherProcesses(t *testing.T) {
-	eachProvider(t, func(t *testing.T, o Options) {
-		p := startPeer(t, o, "wait")
-		p.domain.Abort(errors.New("enough"))
-		require.Equal(t, "fabric/ofi: the job is ending: PE 0 ended it", p.line(t))
-	})
+	for _, o := range tested {
+		t.Run(o.Provider, func(t *testing.T) {
+			p := startPeer(t, o, "wait")
+			p.domain.Abort(errors.New("enough"))
+			require.Equal(t, "fabric/ofi: the job is ending: PE 0 ended it", p.line(t))
+		})
+	}
 }
 
 // TestPeer_AnswersFromAnotherProcess: words go to and fro.
 func TestPeer_AnswersFromAnotherProcess(t *testing.T) {
-	eachProvider(t, func(t *testing.T, o Options) {
-		p := startPeer(t, o, "echo")
-		e := endpoint(t, p.domain)
-		data := make([]byte, 3000)
-		for i := range uint64(echoes) {
-			fill(data, int(i))
-			require.NoError(t, e.PutSignal(1, 1024, data, 0, fabric.OpWrite, i+1))
-			require.NoError(t, p.domain.Wait(waitFor(0, 0, i+1)))
-			require.Equal(t, data, p.domain.segment[1024:][:len(data)], "message %d", i)
-		}
-		require.NoError(t, e.Quiet())
-	})
+	for _, o := range tested {
+		t.Run(o.Provider, func(t *testing.T) {
+			p := startPeer(t, o, "echo")
+			e := endpoint(t, p.domain)
+			data := make([]byte, 3000)
+			for i := range uint64(echoes) {
+				fill(data, int(i))
+				require.NoError(t, e.PutSignal(1, 1024, data, 0, fabric.OpWrite, i+1))
+				require.NoError(t, p.domain.Wait(waitFor(0, 0, i+1)))
+				require.Equal(t, data, p.domain.segment[1024:][:len(data)], "message %d", i)
+			}
+			require.NoError(t, e.Quiet())
+		})
+	}
 }
 
 // TestPeer_StoppedDelaysNoOther: an endpoint completes while another one's operation
 // waits for a PE that is stopped.
 func TestPeer_StoppedDelaysNoOther(t *testing.T) {
-	eachProvider(t, func(t *testing.T, o Options) {
-		p := startPeer(t, o, "serve")
-		e, other := endpoint(t, p.domain), endpoint(t, p.domain)
-		require.NoError(t, e.Get(1, make([]byte, 8), 0))
-		p.stop(t)
-		for i := range 100 {
-			require.NoError(t, e.PutWord(1, fabric.Addr(8*i), 8, 7))
-		}
-		for i := range uint64(100) {
-			require.NoError(t, other.PutWord(0, 8, 8, i))
-			require.NoError(t, other.Quiet())
-			require.Equal(t, i, p.domain.load(8, 8))
-		}
-		require.NotZero(t, e.s.inflight().Load(), "PE 1 was not stopped")
-		p.resume(t)
-		require.NoError(t, e.Quiet())
-		word, err := e.FetchAtomic(1, fabric.OpRead, fabric.Uint64, 8*99, 0, 0)
-		require.NoError(t, err)
-		require.Equal(t, uint64(7), word)
-	})
+	for _, o := range tested {
+		t.Run(o.Provider, func(t *testing.T) {
+			p := startPeer(t, o, "serve")
+			e, other := endpoint(t, p.domain), endpoint(t, p.domain)
+			require.NoError(t, e.Get(1, make([]byte, 8), 0))
+			p.stop(t)
+			for i := range 100 {
+				require.NoError(t, e.PutWord(1, fabric.Addr(8*i), 8, 7))
+			}
+			for i := range uint64(100) {
+				require.NoError(t, other.PutWord(0, 8, 8, i))
+				require.NoError(t, other.Quiet())
+				require.Equal(t, i, p.domain.word(8).load(8))
+			}
+			require.NotZero(t, e.s.inflight().Load(), "PE 1 was not stopped")
+			p.resume(t)
+			require.NoError(t, e.Quiet())
+			word, err := e.FetchAtomic(1, fabric.OpRead, fabric.Uint64, 8*99, 0, 0)
+			require.NoError(t, err)
+			require.Equal(t, uint64(7), word)
+		})
+	}
 }
 
 // TestPeer_KilledIsNamed: operations to a PE that was killed fail with its number, or
 // go on trying until the job is aborted; none says that it succeeded.
 func TestPeer_KilledIsNamed(t *testing.T) {
-	eachProvider(t, func(t *testing.T, o Options) {
-		p := startPeer(t, o, "serve")
-		d := p.domain
-		e := endpoint(t, d)
-		big := make([]byte, 48<<10)
-		require.NoError(t, e.Put(1, 0, big))
-		require.NoError(t, e.Quiet())
-		p.stop(t) // so that the puts are under way when it dies
-		for range 100 {
-			require.NoError(t, e.PutNBI(1, 0, big))
-		}
-		p.kill(t)
-		err := e.Quiet()
-		require.ErrorContains(t, err, "to PE 1")
-		t.Log(err)
-		err = nil
+	for _, o := range tested {
+		t.Run(o.Provider, func(t *testing.T) {
+			p := startPeer(t, o, "serve")
+			d := p.domain
+			e := endpoint(t, d)
+			big := make([]byte, 48<<10)
+			require.NoError(t, e.Put(1, 0, big))
+			require.NoError(t, e.Quiet())
+			p.stop(t) // so that the puts are under way when it dies
+			for range 100 {
+				require.NoError(t, e.PutNBI(1, 0, big))
+			}
+			p.kill(t)
+			err := e.Quiet()
+			require.ErrorContains(t, err, "to PE 1")
+			t.Log(err)
+			err = nil
 
-		ended := make(chan error, 1)
-		go func() { _, err := e.FetchAtomic(1, fabric.OpSum, fabric.Uint64, 0, 1, 0); ended <- err }()
-		select {
-		case err = <-ended:
-		case <-time.After(500 * time.Millisecond): // it tries on
-		}
-		d.Abort(errors.New("PE 1 was killed"))
-		if err == nil {
-			err = <-ended
-		}
-		require.ErrorContains(t, err, "PE 1")
-		t.Log(err)
-	})
+			ended := make(chan error, 1)
+			go func() { _, err := e.FetchAtomic(1, fabric.OpSum, fabric.Uint64, 0, 1, 0); ended <- err }()
+			select {
+			case err = <-ended:
+			case <-time.After(500 * time.Millisecond): // it tries on
+			}
+			d.Abort(errors.New("PE 1 was killed"))
+			if err == nil {
+				err = <-ended
+			}
+			require.ErrorContains(t, err, "PE 1")
+			t.Log(err)
+		})
+	}
 }

@@ -14,11 +14,15 @@ import (
 	"github.com/goshmem/goshmem/fabric"
 )
 
-// A wait polls in C for this long at a time, this often, with a turn for other
-// goroutines in between; then it sleeps.
+// A wait polls in C for a slice of time, several times, with a turn for other
+// goroutines in between; then it sleeps. When it is rung it polls again, because
+// more will come, and longer if it had not slept long: a PE that waits answers
+// others as fast as it can while they keep it busy.
 const (
-	waitSlice  = 50 * time.Microsecond
-	waitSlices = 4
+	slice       = 200 * time.Microsecond
+	firstSlices = 1
+	mostSlices  = 256
+	shortSleep  = 500 * time.Microsecond
 )
 
 // How long a sleep lasts at most. What comes in rings, but for bare stores, and
@@ -38,27 +42,35 @@ func (d *Domain) Wait(c fabric.Cond) error {
 	if !c.Type.Integer() || uintptr(len(d.segment)) < 8 || c.Off > uintptr(len(d.segment)-int(c.Type.Size())) || c.Off%uintptr(c.Type.Size()) != 0 {
 		return fmt.Errorf("fabric/ofi: wait for a %v at offset %d of %d bytes", c.Type, c.Off, len(d.segment))
 	}
-	for range waitSlices {
-		if err := d.ended(); err != nil {
-			return err
+	w := d.word(c.Off)
+	held, err := d.poll(w, c, firstSlices)
+	if err == nil && !held {
+		p := d.waits.take()
+		p.word, p.cond = w, c
+		if err = d.waits.sleep(p); err == nil {
+			d.waits.put(p)
 		}
-		if d.holds(c) || d.shim.waitWord(d.address(c.Off), c, min(waitSlice, d.spin)) {
-			d.tokens.Acquire(c.Off)
-			return nil
-		}
-		runtime.Gosched()
 	}
-	p := d.waits.take()
-	p.cond = c
-	if err := d.waits.sleep(p); err != nil {
+	if err != nil {
 		return err
 	}
-	d.waits.put(p)
 	d.tokens.Acquire(c.Off)
 	return nil
 }
 
-func (d *Domain) holds(c fabric.Cond) bool { return c.Holds(d.load(c.Off, c.Type.Size())) }
+// poll reports whether c held for w within so many slices.
+func (d *Domain) poll(w word, c fabric.Cond, slices int) (held bool, err error) {
+	for range slices {
+		if err := d.ended(); err != nil {
+			return false, err
+		}
+		if c.Holds(w.load(c.Type.Size())) || d.shim.waitWord(w, c, min(slice, d.spin)) {
+			return true, nil
+		}
+		runtime.Gosched()
+	}
+	return false, nil
+}
 
 // Wake implements [fabric.Domain].
 func (d *Domain) Wake(pe int) {
@@ -124,12 +136,10 @@ type waits struct {
 	leading bool
 }
 
-// parked is one waiting goroutine. One of the three says what for.
+// parked is one waiting goroutine.
 type parked struct {
-	cond   fabric.Cond    // if neither of the others is set
-	left   *atomic.Uint32 // until it is 0
-	oldest *atomic.Uint64 // until it exceeds epoch
-	epoch  uint64
+	word word
+	cond fabric.Cond // of word
 
 	pin   runtime.Pinner // of what operations in flight use
 	owner *Endpoint      // of operations that were given up, kept alive for them
@@ -144,7 +154,7 @@ func (w *waits) init(d *Domain) {
 
 func (w *waits) take() *parked {
 	p := w.pool.Get().(*parked)
-	p.left, p.oldest, p.done = nil, nil, false
+	p.done = false
 	return p
 }
 
@@ -152,15 +162,7 @@ func (w *waits) take() *parked {
 func (w *waits) put(p *parked) { w.pool.Put(p) }
 
 // ready reports whether what p waits for has come.
-func (w *waits) ready(p *parked) bool {
-	switch {
-	case p.left != nil:
-		return p.left.Load() == 0
-	case p.oldest != nil:
-		return p.oldest.Load() > p.epoch
-	}
-	return w.d.holds(p.cond)
-}
+func (p *parked) ready() bool { return p.cond.Holds(p.word.load(p.cond.Type.Size())) }
 
 // sleep returns once what me waits for has come. With an error it may not have,
 // because the job is ending.
@@ -184,16 +186,17 @@ func (w *waits) sleep(me *parked) error {
 		}
 	}
 	w.mu.Unlock()
-	if w.ready(me) {
+	if me.ready() {
 		return nil
 	}
 	return w.d.ended()
 }
 
-// lead sleeps on the doorbell until me is done. It holds mu, except while it sleeps.
+// lead sleeps on the doorbell until me is done. It holds mu, except while it sleeps
+// or polls.
 func (w *waits) lead(me *parked) {
 	d := w.d
-	nap := longNap
+	nap, slices := longNap, firstSlices
 	if d.auto {
 		nap = shortNap
 	}
@@ -204,15 +207,30 @@ func (w *waits) lead(me *parked) {
 		d.sleepers.Add(1)
 		d.Handback()
 		w.settle(me)
+		rung := false
 		if !me.done {
 			w.mu.Unlock()
+			begin := time.Now()
 			futexWait(d.doorbell, bell, nap)
+			if rung = d.doorbell.Load() != bell; rung && time.Since(begin) < shortSleep {
+				slices = min(2*slices, mostSlices)
+			} else {
+				slices = firstSlices
+			}
 			w.mu.Lock()
 		}
 		d.sleepers.Add(^uint32(0))
-		w.settle(me)
-		if me.done {
-			return
+		for i := 0; ; i++ {
+			w.settle(me)
+			if me.done {
+				return
+			}
+			if !rung || d.auto || d.o.Crowded || i == slices {
+				break
+			}
+			w.mu.Unlock()
+			_, _ = d.poll(me.word, me.cond, 1) // settle looks again
+			w.mu.Lock()
 		}
 		if d.auto {
 			nap = min(2*nap, lastNap)
@@ -226,7 +244,7 @@ func (w *waits) settle(me *parked) {
 	ending := w.d.ended() != nil
 	keep := w.parked[:0]
 	for _, p := range w.parked {
-		if !ending && !w.ready(p) {
+		if !ending && !p.ready() {
 			keep = append(keep, p)
 			continue
 		}
