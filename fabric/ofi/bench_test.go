@@ -19,6 +19,7 @@ func BenchmarkTargetWaits(b *testing.B)  { benchmark(b, "wait") }
 func BenchmarkTargetSleeps(b *testing.B) { benchmark(b, "serve") }
 
 func benchmark(b *testing.B, role string) {
+	b.Helper()
 	p := startPeer(b, Options{Provider: "tcp;ofi_rxm"}, role)
 	defer p.release(b)
 	e := endpoint(b, p.domain)

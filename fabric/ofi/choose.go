@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
 	"slices"
 	"strings"
 )
@@ -21,6 +22,7 @@ type verdict struct {
 	note    string // what to know before it is used
 
 	cpuAtomics bool // it executes atomics by CPU instructions on the target
+	inOrder    bool // and those on several ranges in the order of these
 	readBack   bool // its completions may come before delivery
 }
 
@@ -32,8 +34,8 @@ var verdicts = [...]verdict{
 	{name: "opx", note: untested},
 	{name: "psm2", note: untested},
 	{name: "verbs;ofi_rxm", note: untested + "; each quiet reads back, because its completions come before delivery", cpuAtomics: true, readBack: true},
-	{name: "tcp;ofi_rxm", cpuAtomics: true},
-	{name: "sockets", note: "slower than tcp;ofi_rxm", cpuAtomics: true},
+	{name: "tcp;ofi_rxm", cpuAtomics: true, inOrder: true},
+	{name: "sockets", note: "slower than tcp;ofi_rxm", cpuAtomics: true, inOrder: true},
 	{name: "udp;ofi_rxd", refused: "it crashes when several threads poll"},
 	{name: "shm", refused: "its atomics wait until the target polls, and nothing can sleep until they come; fabric shm serves PEs of one node"},
 	{name: "net", refused: "it has no atomics"},
@@ -172,6 +174,9 @@ func noneText(want string, why []string) string {
 	}
 	for _, w := range why {
 		text += "; " + w
+	}
+	if admitted := os.Getenv("FI_PROVIDER"); admitted != "" {
+		text += "; the variable FI_PROVIDER admits " + admitted
 	}
 	infos, err := List()
 	if err != nil {

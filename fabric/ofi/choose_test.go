@@ -5,6 +5,7 @@
 package ofi
 
 import (
+	"net"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -66,15 +67,21 @@ func TestOpen_SaysWhatIsWrong(t *testing.T) {
 
 func TestOpen_TakesTheSourceAddress(t *testing.T) {
 	for _, o := range tested {
-		t.Run(o.Provider, func(t *testing.T) {
-			o.Source = "127.0.0.2"
-			d := connected(t, provider(o, 1), 1, small)[0]
-			require.Contains(t, d.Address(), "127.0.0.2")
-			e := endpoint(t, d)
-			require.NoError(t, e.PutWord(0, 8, 8, 5))
-			require.NoError(t, e.Quiet())
-			require.Equal(t, uint64(5), d.word(8).load(8))
-		})
+		for _, o.Source = range []string{"127.0.0.2", "::1"} {
+			t.Run(o.Provider+" "+o.Source, func(t *testing.T) {
+				if l, err := net.Listen("tcp", net.JoinHostPort(o.Source, "0")); err != nil {
+					t.Skip(err)
+				} else {
+					l.Close()
+				}
+				d := connected(t, provider(o, 1), 1, small)[0]
+				require.Contains(t, d.Address(), o.Source)
+				e := endpoint(t, d)
+				require.NoError(t, e.PutWord(0, 8, 8, 5))
+				require.NoError(t, e.Quiet())
+				require.Equal(t, uint64(5), d.word(8).load(8))
+			})
+		}
 	}
 }
 

@@ -191,7 +191,10 @@ func (d *Domain) Endpoint() (fabric.Endpoint, error) {
 	return e, nil
 }
 
-// ended returns why the job is ending, or nil.
+// Ended returns why the job is ending: Abort's cause, the PE that called it, or that
+// the provider is broken; nil if it is not ending. Waits of another fabric look at it when they are rung.
+func (d *Domain) Ended() error { return d.ended() }
+
 func (d *Domain) ended() error {
 	if d.shim.aborted().Load() == 0 && d.shim.control().Load() == 0 && d.shim.broken().Load() == 0 {
 		return nil
@@ -269,7 +272,9 @@ func (d *Domain) tell() {
 	s.close()
 }
 
-// Close implements [fabric.Domain].
+// Close implements [fabric.Domain]. If the job was aborted while operations were in
+// flight, their memory stays pinned, and the domain as it is: they may still be
+// carried out.
 func (d *Domain) Close() error {
 	d.mu.Lock()
 	if d.closed {
@@ -284,15 +289,15 @@ func (d *Domain) Close() error {
 	d.closed = true
 	d.mu.Unlock()
 	d.telling.Wait()
+	if open > 0 {
+		return nil
+	}
 	d.shim.close()
 	runtime.AddCleanup(d, shim.free, d.shim) // until then its words can be read
 	// Nothing writes to what was pinned any more.
 	d.pin.Unpin()
 	for _, p := range d.lost {
 		p.pin.Unpin()
-	}
-	for e := range d.endpoints {
-		e.pins.unpinAll()
 	}
 	d.self.Delete()
 	return nil

@@ -14,7 +14,8 @@ import (
 // errors.Is finds that.
 type failure struct {
 	code int
-	pe   int // the target of what failed, -1: not known
+	kind string // of what failed, "": not known
+	pe   int    // its target, -1: not known
 	text string
 }
 
@@ -46,7 +47,7 @@ var remedies = [...]struct {
 func failed(op string, pe int, err error) error {
 	var f *failure
 	if errors.As(err, &f) && f.pe >= 0 {
-		pe = f.pe // the one that failed, of several
+		op, pe = f.kind, f.pe // the one that failed, of several
 	}
 	for _, r := range remedies {
 		if errors.Is(err, r.code) {

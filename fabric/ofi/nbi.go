@@ -161,16 +161,3 @@ func (e *Endpoint) unpin(all bool) {
 	p.retired = keep
 	p.any.Store(len(p.retired) > 0 || p.open != nil)
 }
-
-// unpinAll lets go of everything: nothing writes any more.
-func (p *pins) unpinAll() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.open != nil {
-		p.open.pinner.Unpin()
-	}
-	for _, x := range p.retired {
-		x.set.pinner.Unpin()
-	}
-	p.open, p.retired = nil, nil
-}

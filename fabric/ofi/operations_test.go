@@ -73,7 +73,11 @@ func TestStats_CountTheCalls(t *testing.T) {
 				{"nbi put of 20 KiB", func() error { return e.PutNBI(1, 0, b) }, Stats{Writes: 1}},
 				{"get of 20 KiB", func() error { return e.Get(1, b, 0) }, Stats{Reads: 1}},
 				{"put of a word", func() error { return e.PutWord(1, 8, 4, 3) }, Stats{Atomics: 1}},
-				{"put with signal", func() error { return e.PutSignal(1, 64, b[:8], 0, fabric.OpSum, 1) }, Stats{Writes: 1, InjectedWrites: 1, Atomics: 1}},
+				{"put with a signal added", func() error { return e.PutSignal(1, 64, b[:8], 0, fabric.OpSum, 1) }, Stats{Writes: 1, InjectedWrites: 1, Atomics: 1}},
+				{"put with a signal set", func() error { return e.PutSignal(1, 64, b[:8], 0, fabric.OpWrite, 1) }, Stats{Atomics: 1}},
+				{"put of 12 bytes with a signal set", func() error { return e.PutSignal(1, 64, b[:12], 0, fabric.OpWrite, 1) }, Stats{Writes: 1, InjectedWrites: 1, Atomics: 1}},
+				{"put to 65 with a signal set", func() error { return e.PutSignal(1, 65, b[:8], 0, fabric.OpWrite, 1) }, Stats{Writes: 1, InjectedWrites: 1, Atomics: 1}},
+				{"put of 1000 bytes with a signal set", func() error { return e.PutSignal(1, 64, b[:1000], 0, fabric.OpWrite, 1) }, Stats{Writes: 1, Atomics: 1}},
 				{"put of 8 blocks", func() error {
 					return e.PutStrided(1, 0, b, fabric.Strides{Block: 8, Blocks: 8, Dst: 16, Src: 8})
 				}, Stats{Writes: 2, InjectedWrites: 2}},

@@ -85,7 +85,7 @@ func (p *Provider) Open(job fabric.Job) (fabric.Domain, error) {
 	if p.lab.maxMessage != 0 {
 		d.maxMessage = min(d.maxMessage, p.lab.maxMessage)
 	}
-	c := config{pauses: 64, yields: 16, spinners: max(2, runtime.NumCPU()), npes: job.NPEs, maxMessage: d.maxMessage}
+	c := config{pauses: 64, yields: 16, spinners: max(2, runtime.NumCPU()), npes: job.NPEs, maxMessage: d.maxMessage, inOrder: v.inOrder}
 	switch {
 	case d.auto:
 		d.spin, c.pauses, c.yields = autoTime, 0, 1

@@ -38,6 +38,7 @@ enum {
 	SHIM_BOUNCE = 16 << 10,       // bytes of a bounce buffer
 	SHIM_BOUNCES = 128,           // bounce buffers of a domain, at most
 	SHIM_PIECE = 1 << 30,         // bytes of one message, at most
+	SHIM_FUSED = 512,             // bytes that go out together with their signal, at most
 	SHIM_INFLIGHT = 512,          // counted operations of a stream that can be in flight
 	SHIM_TEXT = 96,               // bytes of an error's text
 };
@@ -56,10 +57,14 @@ enum {
 	SHIM_AWAIT, // the put is done when it is delivered
 };
 
+// Kinds of operations.
+enum { SHIM_PUT, SHIM_GET, SHIM_ATOMIC };
+
 // What failed, of the first operation that did.
 struct shim_error {
 	int32_t code; // errno, 0: nothing failed
 	int32_t pe;   // its target, -1: not known
+	int32_t kind;
 	char text[SHIM_TEXT];
 };
 
@@ -80,6 +85,7 @@ struct shim_op {
 	void *bounce; // buffer to be given back, or NULL
 	void *dest;   // where the result goes besides, or NULL
 	uint8_t size; // of the result
+	uint8_t kind;
 	int32_t pe;
 	uint64_t operand, comparand, result;
 	struct shim_op *next;
@@ -124,6 +130,7 @@ struct shim_config {
 	uint32_t spinners;    // calls that may poll at once
 	uint32_t npes;
 	uint64_t max_message; // bytes
+	bool in_order;        // an atomic on several ranges is done in their order
 };
 
 struct shim_domain {
@@ -139,6 +146,7 @@ struct shim_domain {
 	struct shim_control *control;
 	uint8_t *heard; // by PE: an operation to it has completed
 	size_t iovs;    // segments of one message
+	size_t fused;   // bytes that can go out together with their signal
 	int wait_fd;    // readable when there is progress to make, -1: no such thing
 	int stop_fd;
 	pthread_t thread;
@@ -208,6 +216,8 @@ struct shim_result shim_get(struct shim_stream *s, struct shim_target to, uint8_
 struct shim_result shim_put_strided(struct shim_stream *s, struct shim_target to, const uint8_t *src, struct shim_strides st, size_t from, struct shim_wait *w);
 struct shim_result shim_get_strided(struct shim_stream *s, struct shim_target to, uint8_t *dst, struct shim_strides st, size_t from, struct shim_wait *w);
 struct shim_result shim_put_signal(struct shim_stream *s, struct shim_target to, const uint8_t *src, size_t size, struct shim_target signal, int op, uint64_t v, size_t from, struct shim_wait *w);
+bool shim_fuses(struct shim_domain *d, struct shim_target to, size_t size, int op);
+struct shim_result shim_put_fused(struct shim_stream *s, struct shim_target to, const uint8_t *src, size_t size, struct shim_target signal, uint64_t v);
 struct shim_result shim_atomic(struct shim_stream *s, struct shim_target to, int op, int datatype, uint64_t v);
 struct shim_result shim_fetch(struct shim_stream *s, struct shim_target to, int op, int datatype, bool compare, uint64_t v, uint64_t cmp);
 struct shim_result shim_fetch_counted(struct shim_stream *s, struct shim_target to, int op, int datatype, bool compare, uint64_t v, uint64_t cmp, uint8_t *dest, uint8_t size);
@@ -237,7 +247,7 @@ void shim_ring(struct shim_domain *d);
 void shim_handback(struct shim_domain *d);
 bool shim_aborted(struct shim_domain *d);
 bool shim_full(struct shim_stream *s, struct shim_wait *w);
-struct shim_op *shim_take(struct shim_stream *s, struct shim_wait *w, int32_t pe);
+struct shim_op *shim_take(struct shim_stream *s, struct shim_wait *w, int kind, int32_t pe);
 void shim_untake(struct shim_op *op);
 struct shim_wait *shim_wait_new(struct shim_stream *s);
 struct shim_result shim_settle(struct shim_stream *s, struct shim_wait *w, struct shim_spin *b);

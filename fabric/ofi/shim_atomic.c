@@ -4,6 +4,8 @@
 
 // Atomics: fi_atomicmsg, fi_fetch_atomicmsg and fi_compare_atomicmsg, and quiet.
 
+#include <string.h>
+
 #include "shim.h"
 
 // An operand lives in its operation until that completes, so that providers
@@ -58,7 +60,7 @@ static struct shim_result posted(int64_t ret)
 // shim_atomic posts an operation that returns nothing. It is counted.
 struct shim_result shim_atomic(struct shim_stream *s, struct shim_target to, int fi_op, int datatype, uint64_t v)
 {
-	struct shim_op *op = shim_take(s, NULL, to.pe);
+	struct shim_op *op = shim_take(s, NULL, SHIM_ATOMIC, to.pe);
 	struct shim_spin b;
 	int64_t ret;
 
@@ -71,11 +73,65 @@ struct shim_result shim_atomic(struct shim_stream *s, struct shim_target to, int
 	return posted(ret);
 }
 
+// shim_fuses reports whether a put of size bytes and the signal that follows it fit one
+// message: an atomic write of words, some here and one there.
+bool shim_fuses(struct shim_domain *d, struct shim_target to, size_t size, int fi_op)
+{
+	return fi_op == FI_ATOMIC_WRITE && size > 0 && size <= d->fused && size % 8 == 0 && to.at % 8 == 0;
+}
+
+// shim_put_fused posts such a message. It is counted. SHIM_AGAIN comes with 0.
+struct shim_result shim_put_fused(struct shim_stream *s, struct shim_target to, const uint8_t *src, size_t size, struct shim_target signal, uint64_t v)
+{
+	struct shim_domain *d = s->domain;
+	uint8_t *buffer = shim_bounce(d);
+	struct shim_op *op = buffer ? shim_take(s, NULL, SHIM_ATOMIC, to.pe) : NULL;
+	struct fi_ioc words = {.addr = buffer, .count = size / 8 + 1};
+	struct fi_rma_ioc remote[2] = {
+		{.addr = to.at, .count = size / 8, .key = to.key},
+		{.addr = signal.at, .count = 1, .key = signal.key},
+	};
+	void *none = NULL;
+	struct fi_msg_atomic msg = {
+		.msg_iov = &words,
+		.desc = &none,
+		.iov_count = 1,
+		.addr = to.addr,
+		.rma_iov = remote,
+		.rma_iov_count = 2,
+		.datatype = FI_UINT64,
+		.op = FI_ATOMIC_WRITE,
+		.context = op,
+	};
+	struct shim_spin b;
+	int64_t ret;
+
+	if (!op) {
+		if (!buffer)
+			return posted(-FI_EAGAIN);
+		shim_unbounce(d, buffer);
+		return posted(-FI_ENOMEM);
+	}
+	op->bounce = buffer;
+	memcpy(buffer, src, size);
+	memcpy(buffer + size, &v, 8);
+	b = shim_spin_begin(s, 0);
+	do
+		ret = shim_full(s, NULL) ? -FI_EAGAIN : fi_atomicmsg(s->ep, &msg, FI_DELIVERY_COMPLETE | FI_COMPLETION);
+	while (ret == -FI_EAGAIN && shim_spin_pass(&b));
+	shim_spin_end(&b);
+	if (ret)
+		shim_untake(op);
+	else
+		__atomic_fetch_add(&d->counters.atomics, 1, __ATOMIC_RELAXED);
+	return posted(ret);
+}
+
 // shim_fetch returns the value that the word had before.
 struct shim_result shim_fetch(struct shim_stream *s, struct shim_target to, int fi_op, int datatype, bool compare, uint64_t v, uint64_t cmp)
 {
 	struct shim_wait *w = shim_wait_new(s);
-	struct shim_op *op = w ? shim_take(s, w, to.pe) : NULL;
+	struct shim_op *op = w ? shim_take(s, w, SHIM_ATOMIC, to.pe) : NULL;
 	struct shim_spin b;
 	struct shim_result r;
 	int64_t ret;
@@ -102,7 +158,7 @@ struct shim_result shim_fetch(struct shim_stream *s, struct shim_target to, int 
 // shim_fetch_counted writes that value to dest before its completion is counted.
 struct shim_result shim_fetch_counted(struct shim_stream *s, struct shim_target to, int fi_op, int datatype, bool compare, uint64_t v, uint64_t cmp, uint8_t *dest, uint8_t size)
 {
-	struct shim_op *op = shim_take(s, NULL, to.pe);
+	struct shim_op *op = shim_take(s, NULL, SHIM_ATOMIC, to.pe);
 	struct shim_spin b;
 	int64_t ret;
 

@@ -59,6 +59,7 @@ static void completed(struct shim_op *op, const struct shim_error *error)
 		struct shim_error e = *error;
 
 		e.pe = op->pe;
+		e.kind = op->kind;
 		pthread_mutex_lock(&s->mutex);
 		if (op->wait) {
 			keep_error(&op->wait->error, &e);

@@ -11,8 +11,6 @@
 
 #include "shim.h"
 
-enum { WRITE, READ };
-
 // One message: some ranges here, some there, as many bytes in both.
 struct message {
 	int kind;
@@ -32,7 +30,7 @@ static struct shim_result again(uint64_t at, struct shim_wait *w)
 static int64_t post(struct shim_stream *s, const struct shim_target *to, const struct message *m, struct shim_wait *w, void *bounce, struct shim_spin *b)
 {
 	struct shim_domain *d = s->domain;
-	struct shim_op *op = shim_take(s, w, to->pe);
+	struct shim_op *op = shim_take(s, w, m->kind, to->pe);
 	void *none[SHIM_IOVS] = {0};
 	struct fi_msg_rma msg = {
 		.msg_iov = m->local,
@@ -55,7 +53,7 @@ static int64_t post(struct shim_stream *s, const struct shim_target *to, const s
 		if (shim_full(s, w))
 			ret = -FI_EAGAIN;
 		else
-			ret = m->kind == WRITE ? fi_writemsg(s->ep, &msg, m->flags) : fi_readmsg(s->ep, &msg, m->flags);
+			ret = m->kind == SHIM_PUT ? fi_writemsg(s->ep, &msg, m->flags) : fi_readmsg(s->ep, &msg, m->flags);
 		if (ret != -FI_EAGAIN)
 			break;
 		if (!shim_spin_pass(b))
@@ -65,7 +63,7 @@ static int64_t post(struct shim_stream *s, const struct shim_target *to, const s
 		shim_untake(op);
 		return ret;
 	}
-	__atomic_fetch_add(m->kind == WRITE ? &d->counters.writes : &d->counters.reads, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(m->kind == SHIM_PUT ? &d->counters.writes : &d->counters.reads, 1, __ATOMIC_RELAXED);
 	if (m->flags & FI_INJECT)
 		__atomic_fetch_add(&d->counters.injected, 1, __ATOMIC_RELAXED);
 	if (bounce)
@@ -108,7 +106,7 @@ struct shim_result shim_finish(struct shim_stream *s, struct shim_wait *w)
 
 // fail ends a call whose post was refused: with the error, or, while something that
 // it posted before is in flight, when that has ended.
-static struct shim_result fail(struct shim_stream *s, struct shim_wait *w, int64_t ret, const struct shim_target *to, struct shim_spin *b)
+static struct shim_result fail(struct shim_stream *s, struct shim_wait *w, int64_t ret, int kind, const struct shim_target *to, struct shim_spin *b)
 {
 	if (!w)
 		return (struct shim_result){.status = ret};
@@ -116,6 +114,7 @@ static struct shim_result fail(struct shim_stream *s, struct shim_wait *w, int64
 	if (w->error.code == 0) {
 		w->error.code = -ret;
 		w->error.pe = to->pe;
+		w->error.kind = kind;
 		strncpy(w->error.text, fi_strerror(-ret), SHIM_TEXT - 1);
 	}
 	pthread_mutex_unlock(&s->mutex);
@@ -140,7 +139,7 @@ struct shim_result shim_put(struct shim_stream *s, struct shim_target to, const 
 
 	b = shim_spin_begin(s, how == SHIM_KEEP ? 0 : size);
 	while (from < size) {
-		struct message m = {.kind = WRITE, .flags = FI_DELIVERY_COMPLETE | FI_COMPLETION};
+		struct message m = {.kind = SHIM_PUT, .flags = FI_DELIVERY_COMPLETE | FI_COMPLETION};
 		size_t n = size - from < d->config.max_message ? size - from : d->config.max_message;
 		bool await = how == SHIM_AWAIT;
 		void *bounce = NULL;
@@ -168,7 +167,7 @@ struct shim_result shim_put(struct shim_stream *s, struct shim_target to, const 
 			break;
 		from += n;
 	}
-	struct shim_result r = ret == -FI_EAGAIN ? again(from, w) : ret ? fail(s, w, ret, &to, &b) : shim_settle(s, w, &b);
+	struct shim_result r = ret == -FI_EAGAIN ? again(from, w) : ret ? fail(s, w, ret, SHIM_PUT, &to, &b) : shim_settle(s, w, &b);
 	shim_spin_end(&b);
 	return r;
 }
@@ -185,14 +184,14 @@ struct shim_result shim_get(struct shim_stream *s, struct shim_target to, uint8_
 	if (!counted && !w && !(w = shim_wait_new(s)))
 		ret = -FI_ENOMEM;
 	while (!ret && from < size) {
-		struct message m = {.kind = READ, .flags = FI_COMPLETION};
+		struct message m = {.kind = SHIM_GET, .flags = FI_COMPLETION};
 		size_t n = size - from < d->config.max_message ? size - from : d->config.max_message;
 
 		one_range(&m, &to, dst + from, from, n);
 		if (!(ret = post(s, &to, &m, w, NULL, &b)))
 			from += n;
 	}
-	struct shim_result r = ret == -FI_EAGAIN ? again(from, w) : ret ? fail(s, w, ret, &to, &b) : shim_settle(s, w, &b);
+	struct shim_result r = ret == -FI_EAGAIN ? again(from, w) : ret ? fail(s, w, ret, SHIM_GET, &to, &b) : shim_settle(s, w, &b);
 	shim_spin_end(&b);
 	return r;
 }
@@ -239,7 +238,7 @@ struct shim_result shim_put_strided(struct shim_stream *s, struct shim_target to
 
 	b = shim_spin_begin(s, st.block * st.blocks);
 	while (from < st.blocks) {
-		struct message m = {.kind = WRITE, .flags = FI_DELIVERY_COMPLETE | FI_COMPLETION};
+		struct message m = {.kind = SHIM_PUT, .flags = FI_DELIVERY_COMPLETE | FI_COMPLETION};
 		size_t n = blocks(d, &m, &to, src, &st, from);
 		size_t bytes = n * st.block;
 		uint8_t small[1024];
@@ -268,7 +267,7 @@ struct shim_result shim_put_strided(struct shim_stream *s, struct shim_target to
 			break;
 		from += n;
 	}
-	struct shim_result r = ret == -FI_EAGAIN ? again(from, w) : ret ? fail(s, w, ret, &to, &b) : shim_settle(s, w, &b);
+	struct shim_result r = ret == -FI_EAGAIN ? again(from, w) : ret ? fail(s, w, ret, SHIM_PUT, &to, &b) : shim_settle(s, w, &b);
 	shim_spin_end(&b);
 	return r;
 }
@@ -283,21 +282,23 @@ struct shim_result shim_get_strided(struct shim_stream *s, struct shim_target to
 	if (!w && !(w = shim_wait_new(s)))
 		ret = -FI_ENOMEM;
 	while (!ret && from < st.blocks) {
-		struct message m = {.kind = READ, .flags = FI_COMPLETION};
+		struct message m = {.kind = SHIM_GET, .flags = FI_COMPLETION};
 		size_t n = blocks(s->domain, &m, &to, dst, &st, from);
 
 		if (!(ret = post(s, &to, &m, w, NULL, &b)))
 			from += n;
 	}
-	struct shim_result r = ret == -FI_EAGAIN ? again(from, w) : ret ? fail(s, w, ret, &to, &b) : shim_settle(s, w, &b);
+	struct shim_result r = ret == -FI_EAGAIN ? again(from, w) : ret ? fail(s, w, ret, SHIM_GET, &to, &b) : shim_settle(s, w, &b);
 	shim_spin_end(&b);
 	return r;
 }
 
-// shim_put_signal writes src, waits for its delivery, then updates the signal. A
-// from of size + 1 says that the data is there.
+// shim_put_signal writes src, waits for its delivery, then updates the signal, unless
+// they can go out together. A from of size + 1 says that the data is there.
 struct shim_result shim_put_signal(struct shim_stream *s, struct shim_target to, const uint8_t *src, size_t size, struct shim_target signal, int op, uint64_t v, size_t from, struct shim_wait *w)
 {
+	if (from == 0 && !w && shim_fuses(s->domain, to, size, op))
+		return shim_put_fused(s, to, src, size, signal, v);
 	if (from <= size) {
 		struct shim_result r = shim_put(s, to, src, size, from, SHIM_AWAIT, w);
 		if (r.status != SHIM_DONE)

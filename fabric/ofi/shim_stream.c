@@ -66,7 +66,7 @@ void shim_stream_close(struct shim_stream *s)
 
 // shim_take returns a free operation, counted in the present epoch if nobody waits
 // for it. NULL: no memory.
-struct shim_op *shim_take(struct shim_stream *s, struct shim_wait *w, int32_t pe)
+struct shim_op *shim_take(struct shim_stream *s, struct shim_wait *w, int kind, int32_t pe)
 {
 	struct shim_op *op;
 
@@ -78,6 +78,7 @@ struct shim_op *shim_take(struct shim_stream *s, struct shim_wait *w, int32_t pe
 		s->ops = op->next;
 		op->stream = s;
 		op->wait = w;
+		op->kind = kind;
 		op->pe = pe;
 		op->bounce = op->dest = NULL;
 		op->result = 0;

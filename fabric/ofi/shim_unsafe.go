@@ -96,8 +96,11 @@ func (w waiter) left() word { return word{unsafe.Pointer(&w.c.left)} }
 
 // failure returns the error that an awaited operation ended with.
 func (w waiter) failure() *failure {
-	return &failure{code: int(w.c.error.code), pe: int(w.c.error.pe), text: C.GoString(&w.c.error.text[0])}
+	return &failure{kind: kinds[w.c.error.kind], code: int(w.c.error.code), pe: int(w.c.error.pe), text: C.GoString(&w.c.error.text[0])}
 }
+
+// kinds are what operations are called in errors.
+var kinds = [...]string{C.SHIM_PUT: "put", C.SHIM_GET: "get", C.SHIM_ATOMIC: "atomic operation"}
 
 // A target is where an operation goes.
 type target struct {
@@ -205,6 +208,7 @@ type config struct {
 	spinners   int           // calls that poll at once
 	npes       int
 	maxMessage uint64 // bytes, 0: the provider's
+	inOrder    bool   // an atomic on several ranges is done in their order
 }
 
 // openShim opens a domain and takes info over.
@@ -213,6 +217,7 @@ func openShim(info offer, c config) (shim, string, error) {
 		spin_ns: C.uint64_t(c.spin), standby_ns: C.uint64_t(c.standby),
 		pauses: C.uint32_t(c.pauses), yields: C.uint32_t(c.yields), spinners: C.uint32_t(c.spinners),
 		npes: C.uint32_t(c.npes), max_message: C.uint64_t(c.maxMessage),
+		in_order: C.bool(c.inOrder),
 	})
 	return shim{o.domain}, C.GoString(o.step), errorOf(int64(o.status))
 }
