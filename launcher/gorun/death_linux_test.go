@@ -149,7 +149,7 @@ func TestStrangers_DoNotHarmAJob(t *testing.T) {
 		conn, err := net.Dial("tcp", addr)
 		require.NoError(t, err)
 		fmt.Fprint(conn, text)
-		require.NoError(t, conn.(*net.TCPConn).CloseWrite())
+		_ = conn.(*net.TCPConn).CloseWrite() // fails if the server has hung up already, which is right too
 		require.NoError(t, conn.SetReadDeadline(time.Now().Add(patience)))
 		_, err = conn.Read(make([]byte, 1000)) // its challenge, or that it hangs up
 		if err == nil {
