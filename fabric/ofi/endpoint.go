@@ -25,14 +25,11 @@ type Endpoint struct {
 	pins   pins
 
 	writtenMu sync.Mutex
-	written   map[int]bool // PEs to be read back from at Quiet; nil if that is not needed
+	written   map[int]bool // PEs to be read back from at Quiet, if the domain does that
 }
 
 func newEndpoint(d *Domain, s stream) *Endpoint {
-	e := &Endpoint{d: d, s: s}
-	if d.readBack {
-		e.written = map[int]bool{}
-	}
+	e := &Endpoint{d: d, s: s, written: map[int]bool{}}
 	runtime.AddCleanup(e, stream.close, s)
 	return e
 }
@@ -117,7 +114,7 @@ func (e *Endpoint) target(op string, pe int, off fabric.Addr, size int) (target,
 
 // writes is target for operations that Quiet may have to read back after.
 func (e *Endpoint) writes(op string, pe int, off fabric.Addr, size int) (target, error) {
-	if e.written != nil {
+	if e.d.readBack {
 		e.writtenMu.Lock()
 		e.written[pe] = true
 		e.writtenMu.Unlock()
@@ -137,51 +134,49 @@ func (e *Endpoint) drive(op string, pe int, buf []byte, step func(from uint64, w
 	return e.driveOn(op, pe, buf, step, r)
 }
 
+// driveOn goes on with an operation whose first step came to r.
 func (e *Endpoint) driveOn(op string, pe int, buf []byte, step func(from uint64, w waiter) result, r result) (uint64, error) {
 	var n naps
+	p := e.d.waits.take()
+	if len(buf) > 0 {
+		p.pin.Pin(&buf[0]) // as long as a part of it may be in flight
+	}
 	for {
 		e.d.ring()
+		var err error
 		switch r.status {
-		case done:
-			return r.value, nil
 		case again:
-			if err := n.nap(e.d, pe); err != nil {
-				return 0, e.give(op, pe, buf, r.wait, err)
+			if err = n.nap(e.d, pe); err == nil {
+				r = step(r.value, r.wait)
+				continue
 			}
-			r = step(r.value, r.wait)
 		case pending:
-			p := e.d.waits.take()
 			p.word, p.cond = r.wait.left(), noneLeft
-			if len(buf) > 0 {
-				p.pin.Pin(&buf[0])
+			if err = e.d.waits.sleep(p); err == nil {
+				p.done = false
+				r = e.s.finish(r.wait)
+				continue
 			}
-			if err := e.d.waits.sleep(p); err != nil {
-				e.d.lose(p, e)
-				return 0, fmt.Errorf("fabric/ofi: %s to PE %d: %w", op, pe, err)
-			}
+		case done:
+		default:
+			err = e.failure(r)
+			r.wait = waiter{}
+		}
+		if r.wait.c != nil && !noneLeft.Holds(r.wait.left().load(4)) {
+			e.d.lose(p, e)
+		} else {
 			p.pin.Unpin()
 			e.d.waits.put(p)
-			r = e.s.finish(r.wait)
-		default:
-			return 0, failed(op, pe, e.failure(r))
 		}
+		if err != nil {
+			return 0, failed(op, pe, err)
+		}
+		return r.value, nil
 	}
 }
 
 // noneLeft: what was awaited has completed.
 var noneLeft = fabric.Cond{Type: fabric.Uint32, Cmp: fabric.CmpEQ, Value: 0}
-
-// give gives an operation up, of which a part may be in flight.
-func (e *Endpoint) give(op string, pe int, buf []byte, w waiter, err error) error {
-	if w.c != nil && !noneLeft.Holds(w.left().load(4)) {
-		p := e.d.waits.take()
-		if len(buf) > 0 {
-			p.pin.Pin(&buf[0])
-		}
-		e.d.lose(p, e)
-	}
-	return fmt.Errorf("fabric/ofi: %s to PE %d: %w", op, pe, err)
-}
 
 // failure returns the error of a failed result.
 func (e *Endpoint) failure(r result) error {
@@ -226,7 +221,9 @@ func (n *naps) nap(d *Domain, pe int) error {
 		runtime.Gosched()
 		return nil
 	}
+	d.sleepers.Add(1) // so that the thread polls
 	d.Handback()
+	defer d.sleepers.Add(^uint32(0))
 	time.Sleep(min(time.Duration(n.count)*20*time.Microsecond, time.Millisecond))
 	return nil
 }
@@ -270,7 +267,7 @@ func (e *Endpoint) settle(take bool) error {
 		e.unpin(false)
 		e.pins.mu.Unlock()
 	}
-	if err == nil && e.written != nil {
+	if err == nil && e.d.readBack {
 		err = e.readBack()
 	}
 	e.d.ring()

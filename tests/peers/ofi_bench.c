@@ -2,7 +2,9 @@
 /* What libfabric itself allows: the one-sided figures in plain C loops, between two
  * processes on the loopback address, at the level of completion that goshmem asks for:
  * FI_DELIVERY_COMPLETE, small writes with FI_INJECT, progress by polling alone.
- *   ofi_bench [PROVIDER]     tcp;ofi_rxm if none is named
+ *   ofi_bench [PROVIDER [fd]]     tcp;ofi_rxm if none is named
+ * With fd the completion queue has a file descriptor to sleep on, which a program
+ * needs that serves others while it computes; polling costs more then.
  * Every figure is one line: name value unit. BENCH_T = seconds per figure.
  * cc -O3 -o ofi_bench ofi_bench.c -lfabric */
 #include <rdma/fabric.h>
@@ -196,11 +198,11 @@ static void exchange(void)
     if (write(link_fd, &mine, sizeof mine) != sizeof mine || read(link_fd, &theirs, sizeof theirs) != sizeof theirs) die("exchange", -FI_EIO);
 }
 
-static void start(const char *provider)
+static void start(const char *provider, int fd)
 {
     struct fi_info *hints = fi_allocinfo();
     struct fi_av_attr ava = {.type = FI_AV_TABLE};
-    struct fi_cq_attr cqa = {.size = 8192, .format = FI_CQ_FORMAT_CONTEXT, .wait_obj = FI_WAIT_NONE};
+    struct fi_cq_attr cqa = {.size = 8192, .format = FI_CQ_FORMAT_CONTEXT, .wait_obj = fd ? FI_WAIT_FD : FI_WAIT_NONE};
     size_t len = sizeof mine.name;
 
     hints->caps = FI_RMA | FI_ATOMIC;
@@ -243,7 +245,7 @@ int main(int argc, char **argv)
     me = child == 0;
     link_fd = pair[me];
     close(pair[1 - me]);
-    start(argc > 1 ? argv[1] : "tcp;ofi_rxm");
+    start(argc > 1 ? argv[1] : "tcp;ofi_rxm", argc > 2 && !strcmp(argv[2], "fd"));
     if (me == 1) {
         serve();
         _exit(0);
