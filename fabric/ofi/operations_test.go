@@ -205,8 +205,7 @@ func isAnyNaN(dt fabric.Datatype, bits uint64) bool {
 	return !dt.Integer() && isNaN(dt, bits)
 }
 
-// TestSoftware_LosesNoUpdate: additions built from wide swaps, next to each other,
-// mixed with direct additions of the target's processor.
+// TestSoftware_LosesNoUpdate: additions built from wide swaps, next to each other.
 func TestSoftware_LosesNoUpdate(t *testing.T) {
 	const adds, words = 200, 4
 	p := provider(Options{}, 3)
