@@ -92,7 +92,7 @@ func TestMain(m *testing.M) {
 func TestConformance(t *testing.T) {
 	ran := new(coverage)
 	t.Run("loop", func(t *testing.T) { runLoop(t, ran) })
-	t.Run("endpoints", func(t *testing.T) { runEndpoints(t, ran) })
+	t.Run("domains", func(t *testing.T) { runDomains(t, ran) })
 	t.Run("processes", func(t *testing.T) { runProcesses(t, ran) })
 	t.Run("document", func(t *testing.T) { checkDocument(t, ran) })
 }

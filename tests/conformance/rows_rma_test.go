@@ -245,6 +245,26 @@ func stridedRows() []row {
 			},
 		},
 		{
+			sec: "9.6.1", name: "iput and iget: as many elements as asked for, and not one more",
+			faults: []fault{lostPuts, lostGets},
+			run: func(pe *shmem.PE) error {
+				for n := range 10 {
+					x := alloc[uint16](pe, 24)
+					shmem.PutStrided(x, count(uint16(1), 24), 2, 1, n, right(pe))
+					pe.BarrierAll()
+					dst, want, got := make([]uint16, 36), make([]uint16, 24), make([]uint16, 36)
+					shmem.GetStrided(dst, x, 3, 2, n, right(pe))
+					for i := range n {
+						want[2*i], got[3*i] = uint16(i+1), uint16(i+1)
+					}
+					if err := first(equal("object", x.Local(), want), equal("got", dst, got)); err != nil {
+						return err
+					}
+				}
+				return nil
+			},
+		},
+		{
 			sec: "9.6.1", name: "ibput: blocks of elements",
 			faults: []fault{lostPuts},
 			run: func(pe *shmem.PE) error {

@@ -208,7 +208,7 @@ func exitRows() []row {
 		},
 		{
 			sec: "9.1.9", name: "ptr: a store through it is ordered by a fence before a flag",
-			faults: []fault{lostAtomics},
+			faults: []fault{lostPuts, lostAtomics},
 			run: func(pe *shmem.PE) error {
 				x, flag := alloc[int64](pe, 2), alloc[uint64](pe, 1)
 				if p := shmem.Ptr(x, right(pe)); p != nil {
