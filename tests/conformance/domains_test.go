@@ -27,6 +27,7 @@ func runDomains(t *testing.T, ran *coverage) {
 		run  func(t *testing.T, r *row, np int) []error
 	}{
 		{"loop with the least of endpoints", func(t *testing.T, r *row, np int) (errs []error) {
+			t.Helper()
 			synctest.Test(t, func(t *testing.T) {
 				errs = tryOn(leastDomains(t, r, np), guarded(r.ending(r.run), virtualPatience))
 				time.Sleep(virtualPatience) // as in tryInBubble
@@ -34,9 +35,11 @@ func runDomains(t *testing.T, ran *coverage) {
 			return errs
 		}},
 		{"shm by endpoints", func(t *testing.T, r *row, np int) []error {
+			t.Helper()
 			return tryOn(shmDomains(t, np, false), guarded(r.ending(r.run), patience))
 		}},
 		{"shm with atomics by endpoints", func(t *testing.T, r *row, np int) []error {
+			t.Helper()
 			return tryOn(shmDomains(t, np, true), guarded(r.ending(r.run), patience))
 		}},
 	}
