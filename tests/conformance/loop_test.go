@@ -23,7 +23,7 @@ const rowHeap = 256 << 10
 // Patience with a row that hangs: real time, and virtual time, which is some
 // thousand operations.
 const (
-	patience        = 30 * time.Second
+	patience        = time.Minute
 	virtualPatience = 10 * time.Second
 )
 
