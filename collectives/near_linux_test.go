@@ -12,7 +12,7 @@ import (
 func nearSettings() []setting {
 	open := func(cores int) func(n int) ([]fabric.Domain, error) {
 		return func(n int) ([]fabric.Domain, error) {
-			file, err := shm.CreateFile(segment.Layout{PEs: n, NPEs: n, Size: segmentSize, Cores: cores})
+			file, err := segment.CreateFile(segment.Layout{PEs: n, NPEs: n, Size: segmentSize, Cores: cores})
 			if err != nil {
 				return nil, err
 			}

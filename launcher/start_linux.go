@@ -31,10 +31,10 @@ type starter struct {
 	cores   []int  // of this node
 	args    []string
 	env     []string
-	segment int // the node's shared file
-	null    int // /dev/null
-	stdin   int // for PE 0
-	stdout  int // for all PEs, unless labelled
+	segment *os.File // the node's shared file
+	null    int      // /dev/null
+	stdin   int      // for PE 0
+	stdout  int      // for all PEs, unless labelled
 }
 
 // newStarter makes what all PEs share.
@@ -56,34 +56,13 @@ func newStarter(job *nodeJob, addr string, stdin, stdout int) (*starter, error) 
 		stdin:  stdin,
 		stdout: stdout,
 	}
-	if s.segment, err = newSegment(layout); err != nil {
+	if s.segment, err = segment.CreateFile(layout); err != nil {
 		return nil, err
 	}
 	if s.null, err = unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0); err != nil {
 		return nil, fmt.Errorf("open %s: %w", os.DevNull, err)
 	}
 	return s, nil
-}
-
-// newSegment makes the node's shared file. It has no name, so nothing is left
-// of it when the last process that has it is gone.
-func newSegment(l segment.Layout) (fd int, err error) {
-	fd, err = unix.MemfdCreate("goshmem", unix.MFD_CLOEXEC|unix.MFD_NOEXEC_SEAL)
-	if errors.Is(err, unix.EINVAL) { // Linux before 6.3
-		fd, err = unix.MemfdCreate("goshmem", unix.MFD_CLOEXEC)
-	}
-	if err != nil {
-		return 0, fmt.Errorf("create the shared file: %w", err)
-	}
-	if err := unix.Ftruncate(fd, l.FileSize()); err != nil {
-		unix.Close(fd)
-		return 0, fmt.Errorf("make a shared file of %d bytes for %d PEs: %w", l.FileSize(), l.PEs, err)
-	}
-	if _, err := unix.Pwrite(fd, l.Header(), 0); err != nil {
-		unix.Close(fd)
-		return 0, fmt.Errorf("write the shared file's header: %w", err)
-	}
-	return fd, nil
 }
 
 // A process is a PE that runs.
@@ -106,7 +85,7 @@ func (s *starter) start(i int) (p process, err error) {
 		}
 	}()
 
-	files := []uintptr{0: uintptr(s.null), 1: uintptr(s.stdout), fdSegment: uintptr(s.segment), fdPMI: 0}
+	files := []uintptr{0: uintptr(s.null), 1: uintptr(s.stdout), fdSegment: s.segment.Fd(), fdPMI: 0}
 	if s.job.First+i == 0 {
 		files[0] = uintptr(s.stdin)
 	}
@@ -175,7 +154,7 @@ func (s *starter) envOf(pe int, inode uint64) []string {
 // end undoes what only starting needs.
 func (s *starter) end() {
 	_ = setCores(s.cores) // if it fails, the proxy stays on the last PE's cores
-	unix.Close(s.segment)
+	s.segment.Close()
 	unix.Close(s.null)
 }
 

@@ -32,7 +32,7 @@ func TestVerbs_DoNotAllocateThroughAnEndpoint(t *testing.T) {
 // farPE returns a PE of its own job that reaches itself through an endpoint.
 func farPE(t *testing.T) *shmem.PE {
 	t.Helper()
-	file, err := shm.CreateFile(segment.Layout{PEs: 1, NPEs: 1, Size: segment.SizeForHeap(1 << 20), Cores: 1})
+	file, err := segment.CreateFile(segment.Layout{PEs: 1, NPEs: 1, Size: segment.SizeForHeap(1 << 20), Cores: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func TestAlloc_FailsOnEveryPEIfOnOne(t *testing.T) {
 // with the domain that wrap makes of its own.
 func runOnShm(t *testing.T, np int, wrap func(pe int, d fabric.Domain) fabric.Domain, run func(*shmem.PE) error) {
 	t.Helper()
-	file, err := shm.CreateFile(segment.Layout{PEs: np, NPEs: np, Size: segment.SizeForHeap(8 << 20), Cores: np})
+	file, err := segment.CreateFile(segment.Layout{PEs: np, NPEs: np, Size: segment.SizeForHeap(8 << 20), Cores: np})
 	if err != nil {
 		t.Fatal(err)
 	}

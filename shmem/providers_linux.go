@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	mathbits "math/bits"
 	"os"
-	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
@@ -61,7 +60,7 @@ func sharedCores(client *pmi.Client) (int, error) {
 
 // openLone opens the domain of the only PE, on an anonymous file.
 func openLone(l segment.Layout) (Host, error) {
-	file, err := shm.CreateFile(l)
+	file, err := segment.CreateFile(l)
 	if err != nil {
 		return Host{}, err
 	}
@@ -143,12 +142,8 @@ func createNamed(l segment.Layout) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create a shared file: %w", err)
 	}
-	err = file.Truncate(l.FileSize())
-	if err == nil {
-		_, err = file.WriteAt(l.Header(), 0)
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("create %s of %d bytes: %w", filepath.Base(file.Name()), l.FileSize(), err), file.Close(), os.Remove(file.Name()))
+	if err := l.Format(file); err != nil {
+		return nil, errors.Join(err, file.Close(), os.Remove(file.Name()))
 	}
 	return file, nil
 }

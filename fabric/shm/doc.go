@@ -4,8 +4,8 @@
 // once by each, holding a control segment and all their segments. A put is a
 // copy, an atomic a CPU instruction, a wait ends in a futex.
 //
-// The file comes from the launcher (a memfd, inherited) or from [CreateFile].
-// package segment has its layout. Loads and stores may be used directly on
+// The file comes from the launcher (a memfd, inherited) or from
+// package segment, which has its layout. Loads and stores may be used directly on
 // every segment of the node; the endpoint here does the same for callers that
 // do not, and carries the notes that the race detector needs, because it does
 // not see memory outside the Go heap.

@@ -25,25 +25,6 @@ type Provider struct {
 // file may be closed once every domain is open.
 func New(file *os.File) *Provider { return &Provider{file} }
 
-// CreateFile makes an anonymous shared file for the layout. Nothing of it
-// outlives the processes that hold it.
-func CreateFile(l segment.Layout) (*os.File, error) {
-	fd, err := unix.MemfdCreate("goshmem", unix.MFD_CLOEXEC)
-	if err != nil {
-		return nil, fmt.Errorf("fabric/shm: create a shared file: %w", err)
-	}
-	f := os.NewFile(uintptr(fd), "goshmem segment")
-	if err := f.Truncate(l.FileSize()); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("fabric/shm: %d PEs of %d bytes each: %w", l.PEs, l.Size, err)
-	}
-	if _, err := f.WriteAt(l.Header(), 0); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("fabric/shm: write the segment header: %w", err)
-	}
-	return f, nil
-}
-
 // Name implements [fabric.Provider].
 func (p *Provider) Name() string { return "shm" }
 

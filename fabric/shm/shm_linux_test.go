@@ -27,7 +27,7 @@ func open(t *testing.T, n int, size uintptr) []fabric.Domain {
 func openOn(t *testing.T, n int, size uintptr, cores int) []fabric.Domain {
 	t.Helper()
 	l := segment.Layout{PEs: n, NPEs: n, Size: size, Cores: cores}
-	file, err := shm.CreateFile(l)
+	file, err := segment.CreateFile(l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestCommit_ReadsAsZeroAfterRelease(t *testing.T) {
 
 func TestRelease_GivesPagesBack(t *testing.T) {
 	l := segment.Layout{PEs: 1, NPEs: 1, Size: 64 << 20, Cores: 1}
-	file, err := shm.CreateFile(l)
+	file, err := segment.CreateFile(l)
 	if err != nil {
 		t.Fatal(err)
 	}

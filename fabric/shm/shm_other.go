@@ -9,7 +9,6 @@ import (
 	"os"
 
 	"github.com/goshmem/goshmem/fabric"
-	"github.com/goshmem/goshmem/internal/segment"
 )
 
 // A Provider opens domains on one node's shared file, on Linux.
@@ -19,9 +18,6 @@ var errUnsupported = errors.New("fabric/shm: several processes share memory on L
 
 // New returns a provider that refuses: shared memory is for Linux.
 func New(*os.File) *Provider { return &Provider{} }
-
-// CreateFile refuses.
-func CreateFile(segment.Layout) (*os.File, error) { return nil, errUnsupported }
 
 // Name implements [fabric.Provider].
 func (p *Provider) Name() string { return "shm" }

@@ -27,9 +27,9 @@ type policy struct {
 }
 
 // Naps bound sleeps, because a ring may be missed, and a plain store rings
-// nobody. Longer costs latency then, shorter costs cores: a nap is worth some
-// 50 µs of one, most of it in Go's scheduler, which finds its thread blocked and
-// later back. So a wait's naps get longer, up to a bound. The runtime's own words
+// nobody. Longer costs latency then, shorter costs cores: a PE that napped 5 ms at
+// a time used 4–5 % of one, most of it in Go's scheduler, which finds its thread
+// blocked and later back. So a wait's naps get longer, up to a bound. The runtime's own words
 // are changed by code that rings reliably, or looks again soon.
 const (
 	firstNap      = 5 * time.Millisecond
@@ -39,7 +39,7 @@ const (
 
 func policyFor(pes, cores int) policy {
 	if pes <= cores {
-		return policy{spin: 400, yields: 400, nap: firstNap} // some 8 µs, then some 150 µs
+		return policy{spin: 400, yields: 400, nap: firstNap}
 	}
 	return policy{spin: 20, yields: 64, nap: firstNap, crowded: true}
 }

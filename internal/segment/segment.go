@@ -17,6 +17,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"os"
 )
 
 // Version changes whenever the layout does.
@@ -74,6 +75,18 @@ func (l Layout) Header() []byte {
 		b = binary.NativeEndian.AppendUint64(b, v)
 	}
 	return b
+}
+
+// Format makes an empty file one of the layout: its size and its header. Its
+// memory is not committed, and reads as zero.
+func (l Layout) Format(f *os.File) error {
+	if err := f.Truncate(l.FileSize()); err != nil {
+		return fmt.Errorf("make a shared file of %d bytes for %d PEs: %w", l.FileSize(), l.PEs, err)
+	}
+	if _, err := f.WriteAt(l.Header(), 0); err != nil {
+		return fmt.Errorf("write the shared file's header: %w", err)
+	}
+	return nil
 }
 
 // HeaderSize is the length of what Header returns.

@@ -32,7 +32,7 @@ const shmHeap = 4 << 20
 // shmDomains returns the domains of np PEs of this process that share memory.
 func shmDomains(t *testing.T, np int, direct bool) []fabric.Domain {
 	t.Helper()
-	file, err := shm.CreateFile(segment.Layout{PEs: np, NPEs: np, Size: segment.SizeForHeap(shmHeap), Cores: 2})
+	file, err := segment.CreateFile(segment.Layout{PEs: np, NPEs: np, Size: segment.SizeForHeap(shmHeap), Cores: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
