@@ -2,7 +2,10 @@
 
 package fabric
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Cmp is a comparison of a word (on the left) with a value (on the right).
 type Cmp uint8
@@ -47,12 +50,13 @@ type Cond struct {
 // Holds reports whether the condition holds for a word with these bits.
 func (c Cond) Holds(bits uint64) bool {
 	if c.Type.Signed() {
-		return compare(c.Cmp, c.Type.signExtend(bits), c.Type.signExtend(c.Value))
+		return Compare(c.Cmp, c.Type.signExtend(bits), c.Type.signExtend(c.Value))
 	}
-	return compare(c.Cmp, c.Type.truncate(bits), c.Type.truncate(c.Value))
+	return Compare(c.Cmp, c.Type.truncate(bits), c.Type.truncate(c.Value))
 }
 
-func compare[T int64 | uint64](c Cmp, a, b T) bool {
+// Compare reports a c b.
+func Compare[T cmp.Ordered](c Cmp, a, b T) bool {
 	switch c {
 	case CmpEQ:
 		return a == b

@@ -61,8 +61,8 @@ const (
 	maxAlign = 4096
 
 	// From here on, what an allocation needs is held against the limits of the
-	// machine and of its cgroups, which costs some 50 µs; smaller ones rely on what
-	// the kernel says.
+	// machine and of its cgroups, which means reading files; smaller ones rely on
+	// what the kernel says.
 	checkedSize = 1 << 20
 )
 
@@ -82,7 +82,7 @@ func alloc[T any](op string, pe *PE, n int, align uintptr) (Sym[T], error) {
 	if err := pe.claim(op, c, off, size, err); err != nil {
 		return Sym[T]{}, err
 	}
-	obj := &object{live: ^uint(0), off: off, size: size, elem: reflect.TypeFor[T]().String()}
+	obj := &object{live: ^uint(0), off: off, size: size}
 	return Sym[T]{ctx: pe.ctx, obj: obj, off: off, n: n}, nil
 }
 
@@ -143,11 +143,16 @@ func Free[T any](x Sym[T]) {
 	if x.n == 0 && (x.obj == nil || x.obj.size == 0) {
 		return
 	}
-	x.check("Free", 0, 0)
-	if x.obj.off != x.off || x.obj.size != max(uintptr(x.n)*sizeof[T](), 1) {
-		x.refuse("Free", -1, "this is a part of an object of %d bytes at offset %d: free the object", x.obj.size, x.obj.off)
-	}
+	x.checkWhole("Free")
 	x.ctx.pe.free("Free", x.obj)
+}
+
+// checkWhole panics unless x is all of an object that is not freed.
+func (x Sym[T]) checkWhole(op string) {
+	x.check(op, 0, 0)
+	if x.obj.off != x.off || x.obj.size != max(uintptr(x.n)*sizeof[T](), 1) {
+		x.refuse(op, -1, "this is a part of an object of %d bytes at offset %d: free the object", x.obj.size, x.obj.off)
+	}
 }
 
 func (pe *PE) free(op string, obj *object) {
@@ -174,8 +179,7 @@ func (pe *PE) release(off, size uintptr) {
 }
 
 // Realloc returns an object of n elements that begins with x's, as many as
-// fit, on every PE; what is new is zero. x is freed, if the new object is not at
-// the same place. The zero Sym makes it Alloc, and n = 0 makes it Free and returns
+// fit, on every PE; what is new is zero. x is freed. The zero Sym makes it Alloc, and n = 0 makes it Free and returns
 // an empty object. An alignment above T's own is not kept.
 //
 // On error x is as it was, on every PE. Realloc panics as Alloc and Free do.
@@ -186,10 +190,7 @@ func Realloc[T any](pe *PE, x Sym[T], n int) (Sym[T], error) {
 		Free(x)
 		return Alloc[T](pe, n)
 	}
-	x.check("Realloc", 0, 0)
-	if x.obj.off != x.off || x.obj.size != max(uintptr(x.n)*sizeof[T](), 1) {
-		x.refuse("Realloc", -1, "this is a part of an object of %d bytes at offset %d", x.obj.size, x.obj.off)
-	}
+	x.checkWhole("Realloc")
 	y, err := alloc[T]("Realloc", pe, n, alignof[T]())
 	if err != nil {
 		return Sym[T]{}, err

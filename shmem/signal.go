@@ -111,7 +111,7 @@ func SignalWaitUntil(sig Sym[uint64], cmp Cmp, v uint64) uint64 {
 	for {
 		WaitUntil(sig, cmp, v)
 		// Another update may have come in between; then it is waited for anew.
-		if got := AtomicFetch(sig, sig.ctx.me); holds(cmp, got, v) {
+		if got := AtomicFetch(sig, sig.ctx.me); fabric.Compare(cmp, got, v) {
 			return got
 		}
 	}

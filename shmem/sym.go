@@ -22,7 +22,6 @@ type object struct {
 	live uint    // all ones; 0 once freed, and then no PE is near
 	off  uintptr // where it starts
 	size uintptr // in bytes
-	elem string  // the type it was allocated as
 }
 
 // Len returns the number of elements. It is 0 for the zero Sym.

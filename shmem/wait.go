@@ -21,7 +21,7 @@ func WaitUntil[T Integer](x Sym[T], cmp Cmp, v T) {
 	if x.n == 1 && x.ctx.w.Spin() > 0 && x.obj.live != 0 && cmp <= CmpLE && !race.Enabled {
 		p := x.ctx.w.Own(x.off)
 		for i := x.ctx.w.Spin(); ; {
-			if holds(cmp, loadWord[T](p), v) {
+			if fabric.Compare(cmp, loadWord[T](p), v) {
 				return
 			}
 			if i--; i < 0 {
@@ -49,7 +49,7 @@ func waitSlow[T Integer](x Sym[T], cmp Cmp, v T) {
 // Test panics as WaitUntil does. OpenSHMEM 1.6, 9.11.8 (shmem_test).
 func Test[T Integer](x Sym[T], cmp Cmp, v T) bool {
 	x.checkWait("Test", cmp)
-	if holds(cmp, AtomicFetch(x, x.ctx.me), v) {
+	if fabric.Compare(cmp, AtomicFetch(x, x.ctx.me), v) {
 		return true
 	}
 	// A program that polls owes the others what a wait would give them.
@@ -65,23 +65,4 @@ func (x Sym[T]) checkWait(op string, cmp Cmp) {
 	if !cmp.Valid() {
 		x.refuse(op, -1, "comparison %d is none of CmpEQ, NE, GT, GE, LT, LE", uint8(cmp))
 	}
-}
-
-// holds reports a cmp b.
-func holds[T Integer](cmp Cmp, a, b T) bool {
-	switch cmp {
-	case CmpEQ:
-		return a == b
-	case CmpNE:
-		return a != b
-	case CmpGT:
-		return a > b
-	case CmpGE:
-		return a >= b
-	case CmpLT:
-		return a < b
-	case CmpLE:
-		return a <= b
-	}
-	return false
 }
