@@ -32,10 +32,14 @@ type Call struct {
 
 // sign returns a 44-bit digest of the call, never 0.
 func (c Call) sign() uint64 {
-	h := uint64(c.Kind)
-	for _, v := range [...]uint64{uint64(c.Elem), c.N, c.Arg} {
+	const odd = 0x9e3779b97f4a7c15
+	h := uint64(c.Kind) * odd
+	for i, v := range [...]uint64{uint64(c.Elem), c.N, c.Arg} {
+		if v == 0 {
+			continue // a barrier has no arguments, and no time
+		}
 		// The finalizer of splitmix64: every bit of v reaches every bit of h.
-		h ^= v + 0x9e3779b97f4a7c15
+		h ^= v + uint64(i+1)*odd
 		h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
 		h = (h ^ h>>27) * 0x94d049bb133111eb
 		h ^= h >> 31
