@@ -6,7 +6,7 @@ package spin
 
 // Pause tells the processor that the caller spins on a word: it saves power,
 // leaves the core's resources to its sibling, and avoids the pipeline flush
-// that ends a tight loop when the word changes (0.155 against 0.143 µs a hop).
+// that ends a tight loop when the word changes.
 //
 //go:noescape
 func Pause()
