@@ -30,7 +30,10 @@ type Call struct {
 	Arg  uint64 // alignment, offset, root, or operation
 }
 
-// sign returns a 44-bit digest of the call, never 0.
+// signBits is the size of a call's digest.
+const signBits = 44
+
+// sign returns a digest of the call, never 0.
 func (c Call) sign() uint64 {
 	const odd = 0x9e3779b97f4a7c15
 	h := uint64(c.Kind) * odd
@@ -44,7 +47,7 @@ func (c Call) sign() uint64 {
 		h = (h ^ h>>27) * 0x94d049bb133111eb
 		h ^= h >> 31
 	}
-	return h>>20 | 1
+	return h>>(64-signBits) | 1
 }
 
 // String describes the call in the words of package shmem.

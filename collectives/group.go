@@ -18,7 +18,7 @@ const (
 	offReport = 384  // set once offText holds what this member called
 	offFlat   = 512  // two slots of (epoch, digest), 128 bytes apart
 	offText   = 1024 // what this member called and where, for a mismatch's report
-	offRounds = 2048 // dissemination: for each round two slots of (epoch, digest), 64 bytes apart
+	offRounds = 2048 // dissemination: for each round two words of epoch and digest, 64 bytes apart
 
 	textSize  = 1024
 	maxRounds = 32
@@ -27,8 +27,15 @@ const (
 	GroupSize = offRounds + maxRounds*2*64
 )
 
-// poison in an epoch word says that the members called different collectives.
-const poison = 1 << 63
+const (
+	// poison in an epoch word says that the members called different collectives.
+	poison = 1 << 63
+
+	// farDigest is how many bits of a call's digest travel between far members,
+	// below the epoch: enough to tell calls apart, and to leave room for a barrier
+	// every microsecond for a hundred days.
+	farDigest = 20
+)
 
 // A Group is one member's part in a group of PEs that synchronise and
 // communicate together. One collective at a time: callers serialise.
@@ -192,44 +199,28 @@ func (g *Group) await(p pointer, pe int, off uintptr, epoch uint64) error {
 }
 
 // syncDissemination: ⌈log2 n⌉ rounds; in round r a member signals the one 2^r
-// above and waits for the one 2^r below (Hensgen, Finkel & Manber 1988). The
-// digest travels with round 0: if not all calls are equal, some member's
-// differs from its neighbour's. Who sees that poisons everyone's words.
+// above and waits for the one 2^r below (Hensgen, Finkel & Manber 1988): one
+// message and one wait a round. The word that is sent holds the epoch and some
+// bits of the call's digest. If not all calls are equal, some member's differs
+// from its neighbour's; who sees that poisons everyone's words. Slots alternate
+// as in syncFlat.
 func (g *Group) syncDissemination(c Call) error {
-	ep, sig := g.w.Endpoint(), c.sign()
+	ep, domain := g.w.Endpoint(), g.w.Domain()
+	least := g.epoch << farDigest
+	word := least | c.sign()>>(signBits-farDigest)
 	for r, d := 0, 1; d < g.n; r, d = r+1, 2*d {
-		slot := g.off + offRounds + uintptr(r)*128 + uintptr(g.epoch&1)*64
-		to := (g.me + d) % g.n
-		if r == 0 {
-			if err := ep.PutWord(to, slot+8, 8, sig); err != nil {
-				return err
-			}
-			if err := ep.Fence(); err != nil {
-				return err
-			}
-		}
+		slot := g.farSlot(r)
 		// An atomic maximum: a poisoned word stays poisoned.
-		if err := ep.Atomic(to, fabric.OpMax, fabric.Uint64, slot, g.epoch); err != nil {
+		if err := ep.Atomic((g.me+d)%g.n, fabric.OpMax, fabric.Uint64, slot, word); err != nil {
 			return err
 		}
-		if err := g.w.Domain().Wait(fabric.Cond{PE: g.me, Off: slot, Type: fabric.Uint64, Cmp: fabric.CmpGE, Value: g.epoch, System: true}); err != nil {
+		if err := domain.Wait(fabric.Cond{PE: g.me, Off: slot, Type: fabric.Uint64, Cmp: fabric.CmpGE, Value: least, System: true}); err != nil {
 			return err
 		}
-		v, err := ep.FetchAtomic(g.me, fabric.OpRead, fabric.Uint64, slot, 0, 0)
-		if err != nil {
-			return err
-		}
-		if v&poison != 0 {
+		switch v := loadRelaxed(g.w.Own(slot), 0); {
+		case v&poison != 0:
 			return g.mismatch(c)
-		}
-		if r > 0 {
-			continue
-		}
-		theirs, err := ep.FetchAtomic(g.me, fabric.OpRead, fabric.Uint64, slot+8, 0, 0)
-		if err != nil {
-			return err
-		}
-		if theirs != sig {
+		case v != word:
 			if err := g.poisonAll(); err != nil {
 				return err
 			}
@@ -239,14 +230,18 @@ func (g *Group) syncDissemination(c Call) error {
 	return nil
 }
 
+// farSlot returns where the word of round r of this epoch is.
+func (g *Group) farSlot(r int) uintptr {
+	return g.off + offRounds + uintptr(r)*128 + uintptr(g.epoch&1)*64
+}
+
 // poisonAll ends this epoch's waits of all members. Those who are still in the
 // epoch before use the other slots: they complete it, and then learn.
 func (g *Group) poisonAll() error {
 	ep := g.w.Endpoint()
 	for q := range g.n {
 		for r := range bits.Len(uint(g.n - 1)) {
-			slot := g.off + offRounds + uintptr(r)*128 + uintptr(g.epoch&1)*64
-			if err := ep.Atomic(q, fabric.OpMax, fabric.Uint64, slot, poison); err != nil {
+			if err := ep.Atomic(q, fabric.OpMax, fabric.Uint64, g.farSlot(r), poison); err != nil {
 				return err
 			}
 		}
