@@ -53,6 +53,26 @@ type StridedGetter interface {
 	GetStrided(pe int, dst []byte, src Addr, s Strides) error
 }
 
+// A Part is one range of a vectored transfer.
+type Part struct {
+	Off  Addr   // of the bytes in the target's segment
+	Data []byte // the bytes here; they may be none
+}
+
+// VectorPutter puts several ranges at once.
+type VectorPutter interface {
+	// PutV copies each part's bytes to their place on PE pe. Completion is
+	// Put's. The ranges there do not overlap each other. parts is not kept.
+	PutV(pe int, parts []Part) error
+}
+
+// VectorGetter gets several ranges at once.
+type VectorGetter interface {
+	// GetV copies each part's bytes from their place on PE pe. Completion is
+	// Get's. The buffers do not overlap each other. parts is not kept.
+	GetV(pe int, parts []Part) error
+}
+
 // Extended is an Endpoint with every optional capability, each the endpoint's
 // own or the fallback. The zero value is not usable; see [Extend].
 type Extended struct {
@@ -63,12 +83,14 @@ type Extended struct {
 	signal  SignalPutter
 	sput    StridedPutter
 	sget    StridedGetter
+	vput    VectorPutter
+	vget    VectorGetter
 }
 
 // Extend looks up ep's optional capabilities.
 func Extend(ep Endpoint) *Extended {
 	f := fallback{ep}
-	x := &Extended{Endpoint: ep, nbiPut: f, nbiGet: f, nbiAtom: f, signal: f, sput: f, sget: f}
+	x := &Extended{Endpoint: ep, nbiPut: f, nbiGet: f, nbiAtom: f, signal: f, sput: f, sget: f, vput: f, vget: f}
 	if c, ok := ep.(NBIPutter); ok {
 		x.nbiPut = c
 	}
@@ -86,6 +108,12 @@ func Extend(ep Endpoint) *Extended {
 	}
 	if c, ok := ep.(StridedGetter); ok {
 		x.sget = c
+	}
+	if c, ok := ep.(VectorPutter); ok {
+		x.vput = c
+	}
+	if c, ok := ep.(VectorGetter); ok {
+		x.vget = c
 	}
 	return x
 }
@@ -115,6 +143,12 @@ func (x *Extended) PutStrided(pe int, dst Addr, src []byte, s Strides) error {
 func (x *Extended) GetStrided(pe int, dst []byte, src Addr, s Strides) error {
 	return x.sget.GetStrided(pe, dst, src, s)
 }
+
+// PutV implements [VectorPutter].
+func (x *Extended) PutV(pe int, parts []Part) error { return x.vput.PutV(pe, parts) }
+
+// GetV implements [VectorGetter].
+func (x *Extended) GetV(pe int, parts []Part) error { return x.vget.GetV(pe, parts) }
 
 // fallback builds the optional capabilities from the nine.
 type fallback struct{ ep Endpoint }
@@ -162,6 +196,26 @@ func (f fallback) GetStrided(pe int, dst []byte, src Addr, s Strides) error {
 	for i := range s.Blocks {
 		to := i * s.Dst
 		if err := f.ep.Get(pe, dst[to:to+s.Block], src+uintptr(i*s.Src)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// PutV puts part by part.
+func (f fallback) PutV(pe int, parts []Part) error {
+	for _, p := range parts {
+		if err := f.ep.Put(pe, p.Off, p.Data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// GetV gets part by part.
+func (f fallback) GetV(pe int, parts []Part) error {
+	for _, p := range parts {
+		if err := f.ep.Get(pe, p.Data, p.Off); err != nil {
 			return err
 		}
 	}

@@ -94,7 +94,7 @@ func measure(t *testing.T, pe *shmem.PE) {
 // write arrays on the caller's stack.
 func verbs[T any](pe *shmem.PE) []verb {
 	x, y, sig := alloc[T](pe, 8), alloc[T](pe, 8), alloc[uint64](pe, 1)
-	heap := make([]T, 8) // of the non-blocking ones
+	heap := make([]T, 8) // of the non-blocking and vectored ones
 	var v T
 	return []verb{
 		{"Put", func() { var s [8]T; shmem.Put(x, s[:], 0) }},
@@ -106,6 +106,8 @@ func verbs[T any](pe *shmem.PE) []verb {
 		{"GetStrided", func() { var s [8]T; shmem.GetStrided(s[:], x, 1, 2, 4, 0) }},
 		{"PutBlocks", func() { var s [8]T; shmem.PutBlocks(x, s[:], 4, 3, 2, 2, 0) }},
 		{"GetBlocks", func() { var s [8]T; shmem.GetBlocks(s[:], x, 3, 4, 2, 2, 0) }},
+		{"PutV", func() { shmem.PutV(x, []shmem.Part[T]{{5, heap[:3]}, {0, heap[4:6]}}, 0) }},
+		{"GetV", func() { shmem.GetV([]shmem.Part[T]{{5, heap[:3]}, {0, heap[4:6]}}, x, 0) }},
 		{"PutNBI", func() { shmem.PutNBI(x, heap, 0) }},
 		{"GetNBI", func() { shmem.GetNBI(heap, x, 0) }},
 		{"PutSignal", func() { var s [8]T; shmem.PutSignal(x, s[:], sig, 1, shmem.SigAdd, 0) }},

@@ -52,6 +52,8 @@ func TestReject(t *testing.T) {
 		{"shmem.Put(i64, []int32{1}, 0)", "type []int32 of []int32{…} does not match", "shmem.Put(i64, []int64{1}, 0)"},
 		{"shmem.Put(named, []int64{1}, 0)", "does not match", "shmem.Put(named, []temperature{1}, 0)"},
 		{"shmem.Get([]uint64{1}, i64, 0)", "does not match", "shmem.Get([]uint64{1}, u64, 0)"},
+		{"shmem.PutV(i64, []shmem.Part[int32]{}, 0)", "does not match", "shmem.PutV(i64, []shmem.Part[int64]{{At: 1}}, 0)"},
+		{"shmem.GetV([]shmem.Part[int64]{{0, []int32{1}}}, i64, 0)", "cannot use []int32{…}", "shmem.GetV([]shmem.Part[int64]{{0, []int64{1}}}, i64, 0)"},
 		{"shmem.PutValue(i64, x, 0)", "type int of x does not match", "shmem.PutValue(i64, int64(x), 0)"},
 		{"shmem.SumReduce(pe.World(), f64, f32)", "does not match", "shmem.SumReduce(pe.World(), f64, f64)"},
 		{"shmem.Broadcast(pe.World(), u64, i64, 0)", "does not match", "shmem.Broadcast(pe.World(), u64, u64, 0)"},

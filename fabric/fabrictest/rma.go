@@ -4,6 +4,7 @@ package fabrictest
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/goshmem/goshmem/fabric"
 )
@@ -15,6 +16,7 @@ var rmaRows = []row{
 	{name: "put, get: zero length is a no-op, also at the segment's end", n: 2, run: zeroLength},
 	{name: "nbi: puts, gets and fetches are complete after quiet", n: 2, run: nonBlocking},
 	{name: "strided: block by block, gaps untouched", n: 2, run: strided},
+	{name: "vectored: part by part, of all sizes, and nothing else", n: 2, segment: transferSpace, run: vectored},
 }
 
 // A transfer is one of the sizes and alignments of the put and get rows. Remote
@@ -119,6 +121,10 @@ func zeroLength(p *pe) {
 				p.must(p.ep.GetNBI(target, none, off))
 				p.must(p.ep.PutStrided(target, off, none, fabric.Strides{Block: 8, Dst: 16, Src: 8}))
 				p.must(p.ep.GetStrided(target, none, off, fabric.Strides{Block: 8, Dst: 8, Src: 16}))
+				p.must(p.ep.PutV(target, nil))
+				p.must(p.ep.GetV(target, nil))
+				p.must(p.ep.PutV(target, []fabric.Part{{Off: off, Data: none}, {Off: 0, Data: none}}))
+				p.must(p.ep.GetV(target, []fabric.Part{{Off: off, Data: none}, {Off: 0, Data: none}}))
 			}
 		}
 	}
@@ -191,6 +197,50 @@ func strided(p *pe) {
 		}
 		p.must(p.ep.GetStrided(p.next(), got, off, back))
 		p.equal("bytes after a strided get", 0, got, wantGot)
+		p.sync()
+	}
+}
+
+// vectored takes the transfers that the put and get rows make one by one in lists of
+// several lengths: neighbouring sizes, and, turned around, the long ones first.
+func vectored(p *pe) {
+	list := transfers()
+	for round, n := range []int{1, 3, 4, 5, 16, 70, len(list)} {
+		fill(p.seg, 200+p.me)
+		want := bytes.Clone(p.seg)
+		p.sync()
+		if round%2 == 1 {
+			slices.Reverse(list)
+		}
+		for rest := range slices.Chunk(list, n) {
+			parts := make([]fabric.Part, len(rest))
+			for i, x := range rest {
+				buf := make([]byte, x.local+x.size)
+				parts[i] = fabric.Part{Off: x.remote, Data: buf[x.local:]}
+				fill(parts[i].Data, round<<24|int(x.remote))
+				copy(want[x.remote:], parts[i].Data) // both PEs put the same
+			}
+			p.must(p.ep.PutV(p.next(), parts))
+			for _, part := range parts {
+				clear(part.Data) // which may be reused
+			}
+		}
+		p.must(p.ep.Quiet())
+		p.sync()
+		p.equal("segment after vectored puts", 0, p.seg, want)
+		for rest := range slices.Chunk(list, n) {
+			parts, bufs := make([]fabric.Part, len(rest)), make([][]byte, len(rest))
+			for i, x := range rest {
+				bufs[i] = bytes.Repeat([]byte{0xee}, x.local+x.size+9)
+				parts[i] = fabric.Part{Off: x.remote, Data: bufs[i][x.local:][:x.size]}
+			}
+			p.must(p.ep.GetV(p.next(), parts))
+			for i, x := range rest {
+				exp := bytes.Repeat([]byte{0xee}, len(bufs[i]))
+				copy(exp[x.local:], want[x.remote:][:x.size])
+				p.equal("buffer of a part of a vectored get", int(x.remote), bufs[i], exp)
+			}
+		}
 		p.sync()
 	}
 }

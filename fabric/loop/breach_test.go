@@ -33,6 +33,7 @@ var breaches = []breach{
 	{row: "put, get: zero length is a no-op, also at the segment's end", wrap: ends(func(ep *fabric.Extended) fabric.Endpoint { return noEmptyPut{ep} })},
 	{row: "nbi: puts, gets and fetches are complete after quiet", faults: loop.Faults{IgnoreQuiet: true}},
 	{row: "strided: block by block, gaps untouched", faults: drop(loop.Put, 3)},
+	{row: "vectored: part by part, of all sizes, and nothing else", faults: drop(loop.Put, 3)},
 
 	{row: "put word: stores each size and leaves its neighbours", wrap: ends(func(ep *fabric.Extended) fabric.Endpoint { return wideWord{ep} })},
 	{row: "put word: is never torn", wrap: ends(func(ep *fabric.Extended) fabric.Endpoint { return tornWord{ep} })},

@@ -69,6 +69,7 @@ func pinned(near bool) []string {
 		"put, get: zero length is a no-op, also at the segment's end",
 		"nbi: puts, gets and fetches are complete after quiet",
 		"strided: block by block, gaps untouched",
+		"vectored: part by part, of all sizes, and nothing else",
 		"put word: stores each size and leaves its neighbours",
 		"put word: is never torn",
 		"atomic: every native operation on every type does what Apply says",
