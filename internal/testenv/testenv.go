@@ -25,3 +25,15 @@ func NeedTool(t testing.TB, tool, debianPackage string) string {
 	t.Skipf("%s is not installed (Debian package %s)", tool, debianPackage)
 	return ""
 }
+
+// NeedRoot skips a test that only root can run, or fails it if GOSHMEM_CI is 1.
+func NeedRoot(t testing.TB) {
+	t.Helper()
+	switch {
+	case os.Geteuid() == 0:
+	case os.Getenv("GOSHMEM_CI") == "1":
+		t.Fatalf("root is needed; this is user %d", os.Geteuid())
+	default:
+		t.Skipf("root is needed; this is user %d", os.Geteuid())
+	}
+}
