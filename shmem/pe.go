@@ -26,6 +26,7 @@ type PE struct {
 	commit   fabric.Committer // nil if memory needs no committing
 	fabric   string           // name of the provider
 	exit     func(code int, message string)
+	leave    func() error // nil: nothing to do
 
 	mu   sync.Mutex // guards heap
 	heap *symheap.Heap
@@ -41,6 +42,11 @@ type Host struct {
 
 	// Exit ends the job with a status and does not return.
 	Exit func(code int, message string)
+
+	// Leave, unless nil, is called by Detach when the PE has completed its last operation and
+	// before it closes the domain. It returns when all PEs have come so far, if
+	// the domain must not be closed while others may still use it.
+	Leave func() error
 }
 
 // Attach returns the PE of a host. Every PE of the job calls it; it returns once
@@ -57,6 +63,7 @@ func Attach(h Host) (*PE, error) {
 		domain: h.Domain,
 		fabric: h.Fabric,
 		exit:   h.Exit,
+		leave:  h.Leave,
 		heap:   symheap.New(segment.SystemSize, w.Size()-segment.SystemSize),
 	}
 	pe.commit, _ = h.Domain.(fabric.Committer)
@@ -107,6 +114,11 @@ func (pe *PE) Detach() error {
 	}
 	if err := pe.ctx.w.Endpoint().Close(); err != nil {
 		return err
+	}
+	if pe.leave != nil {
+		if err := pe.leave(); err != nil {
+			return err
+		}
 	}
 	return pe.domain.Close()
 }

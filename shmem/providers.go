@@ -13,15 +13,12 @@ import (
 // file of gorun, on one that the PEs of another launcher make among themselves, or
 // alone. client is nil for a lone process.
 func openHost(client *pmi.Client, vars env.Table) (Host, error) {
-	if _, err := vars.FabricName(); err != nil {
-		return Host{}, err
-	}
 	if client == nil {
 		l, err := layoutFor(1, vars)
 		if err != nil {
 			return Host{}, err
 		}
-		return openLone(l)
+		return openLone(l, vars)
 	}
 	file := client.SegmentFile()
 	if file == nil {
@@ -33,7 +30,7 @@ func openHost(client *pmi.Client, vars env.Table) (Host, error) {
 			return Host{}, err
 		}
 	}
-	return openShared(file, client.PE(), client.NPEs())
+	return openShared(file, client, vars)
 }
 
 // layoutFor returns the layout of a node that holds all npes PEs.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/goshmem/goshmem/fabric"
 	"github.com/goshmem/goshmem/fabric/shm"
+	"github.com/goshmem/goshmem/internal/env"
 	"github.com/goshmem/goshmem/internal/segment"
 	"github.com/goshmem/goshmem/launcher/pmi"
 )
@@ -59,25 +60,38 @@ func sharedCores(client *pmi.Client) (int, error) {
 }
 
 // openLone opens the domain of the only PE, on an anonymous file.
-func openLone(l segment.Layout) (Host, error) {
+func openLone(l segment.Layout, vars env.Table) (Host, error) {
 	file, err := segment.CreateFile(l)
 	if err != nil {
 		return Host{}, err
 	}
-	return openShared(file, 0, 1)
+	return openShared(file, nil, vars)
 }
 
-// openShared opens PE pe's domain on a node's shared file and closes the file.
-func openShared(file *os.File, pe, npes int) (Host, error) {
-	d, err := shm.New(file).Open(fabric.Job{PE: pe, NPEs: npes})
+// openShared opens this PE's domain on its node's shared file, which it closes, joined
+// with libfabric if some PEs are on other nodes, or if that is asked for.
+func openShared(file *os.File, client *pmi.Client, vars env.Table) (Host, error) {
+	job := fabric.Job{NPEs: 1}
+	if client != nil {
+		job = fabric.Job{PE: client.PE(), NPEs: client.NPEs()}
+	}
+	d, err := shm.New(file).Open(job)
 	if err := errors.Join(err, file.Close()); err != nil {
 		return Host{}, err
 	}
 	l := d.(*shm.Domain).Layout()
-	if err := connect(d, pe, npes); err != nil {
+	h := Host{Domain: d, Fabric: "shm", PE: job.PE, NPEs: job.NPEs, Crowded: l.PEs > l.Cores}
+	name, err := vars.FabricName()
+	switch {
+	case err != nil:
 		return Host{}, err
+	case name == "shm" && l.PEs < l.NPEs:
+		return Host{}, fmt.Errorf("%s=shm: %d of the %d PEs are on other nodes, which shared memory does not reach: leave it empty, or set it to ofi", env.Fabric, l.NPEs-l.PEs, l.NPEs)
+	case name == "ofi" || l.PEs < l.NPEs:
+		return joinFar(h, l, client, vars)
 	}
-	return Host{Domain: d, Fabric: "shm", PE: pe, NPEs: npes, Crowded: l.PEs > l.Cores}, nil
+	h.Leave = func() error { return leaveNear(client, vars) }
+	return h, connect(d, h.PE, h.NPEs)
 }
 
 // shareFile makes one shared file for PEs that another launcher started. PE 0
@@ -113,7 +127,7 @@ func shareFile(client *pmi.Client, l segment.Layout) (*os.File, error) {
 	}
 	blob = nil
 	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("PE %d does not see PE 0's shared file %s, so it is on another node: this build has no fabric between nodes", client.PE(), table[0])
+		err = fmt.Errorf("PE %d does not see PE 0's shared file %s, so it is on another node: start jobs of several nodes by gorun --host", client.PE(), table[0])
 	}
 	if err != nil {
 		blob = []byte("\x00" + err.Error())

@@ -11,6 +11,7 @@ import (
 
 	"github.com/goshmem/goshmem/fabric"
 	"github.com/goshmem/goshmem/fabric/loop"
+	"github.com/goshmem/goshmem/internal/env"
 	"github.com/goshmem/goshmem/internal/segment"
 	"github.com/goshmem/goshmem/launcher/pmi"
 )
@@ -19,7 +20,10 @@ import (
 func cores() int { return runtime.NumCPU() }
 
 // openLone opens the domain of the only PE, in Go memory.
-func openLone(l segment.Layout) (Host, error) {
+func openLone(l segment.Layout, vars env.Table) (Host, error) {
+	if name, err := vars.FabricName(); err != nil || name == "ofi" {
+		return Host{}, errors.Join(err, errOneNode)
+	}
 	world, err := loop.New(1, loop.Options{SegmentSize: l.Size, NodeSize: 1})
 	if err != nil {
 		return Host{}, err
@@ -31,8 +35,8 @@ func openLone(l segment.Layout) (Host, error) {
 	return Host{Domain: d, Fabric: "loop", NPEs: 1}, connect(d, 0, 1)
 }
 
-var errOneNode = errors.New("several processes share memory on Linux only: use shmemtest here, or run on Linux")
+var errOneNode = errors.New("several processes, and libfabric, work on Linux only: use shmemtest here, or run on Linux")
 
-func openShared(*os.File, int, int) (Host, error) { return Host{}, errOneNode }
+func openShared(*os.File, *pmi.Client, env.Table) (Host, error) { return Host{}, errOneNode }
 
 func shareFile(*pmi.Client, segment.Layout) (*os.File, error) { return nil, errOneNode }

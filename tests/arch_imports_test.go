@@ -40,6 +40,7 @@ var layers = [...]layer{
 	{dir: "fabric/fabrictest", imports: []string{"fabric"}, modules: []string{testify, errgroup}},
 	{dir: "fabric/loop", imports: []string{"fabric"}},
 	{dir: "fabric/shm", imports: []string{"fabric"}, modules: []string{unix}},
+	{dir: "fabric/joint", imports: []string{"fabric"}},
 	{dir: "fabric/ofi", imports: []string{"fabric"}, modules: []string{unix}, cgo: true},
 
 	{dir: "symheap", imports: []string{"fabric"}},
@@ -55,7 +56,7 @@ var layers = [...]layer{
 		imports: []string{"fabric", "symheap", "collectives", "launcher/pmi"},
 		modules: []string{errgroup, unix},
 		only:    "providers*.go",
-		files:   []string{"fabric/loop", "fabric/shm", "fabric/ofi"},
+		files:   []string{"fabric/loop", "fabric/shm", "fabric/ofi", "fabric/joint"},
 	},
 	{
 		dir:     "shmem/shmemtest",

@@ -61,3 +61,15 @@ type Stats struct {
 	InjectedWrites uint64 // of Writes: sent with FI_INJECT
 	BouncedWrites  uint64 // of Writes: sent from a buffer of this package
 }
+
+// Plus returns the sums of both.
+func (s Stats) Plus(t Stats) Stats {
+	s.Writes += t.Writes
+	s.Reads += t.Reads
+	s.Atomics += t.Atomics
+	s.FetchAtomics += t.FetchAtomics
+	s.CompareAtomics += t.CompareAtomics
+	s.InjectedWrites += t.InjectedWrites
+	s.BouncedWrites += t.BouncedWrites
+	return s
+}

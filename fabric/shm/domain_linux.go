@@ -104,6 +104,7 @@ type Domain struct {
 	me     int // index on the node
 	status *segment.Status
 	policy policy
+	driver fabric.Driver // what waits poll besides, or nil; set by Drive
 
 	waits   waits
 	tokens  race.Tokens
@@ -166,6 +167,9 @@ func (d *Domain) Abort(err error) {
 // aborted returns the reason if the job is ending.
 func (d *Domain) aborted() error {
 	if d.ctl.Aborted.Load() == 0 {
+		if d.driver != nil {
+			return d.driver.Ended()
+		}
 		return nil
 	}
 	d.abortMu.Lock()

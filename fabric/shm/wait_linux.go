@@ -54,6 +54,9 @@ func (d *Domain) Wait(c fabric.Cond) error {
 	// What this PE has stored may be what others sleep for.
 	fullFence(&d.waits.fence)
 	d.Wake(-1)
+	if d.driver != nil {
+		return d.waitDriven(c)
+	}
 	for i := 1; i <= d.policy.yields; i++ {
 		schedYield()
 		if c.Holds(loadWord(p, c.Type.Size())) {
@@ -174,9 +177,11 @@ func (w *waits) sleep(c fabric.Cond) error {
 	return w.d.aborted()
 }
 
-// lead sleeps on the doorbell until me is done. It holds mu, except while it sleeps.
+// lead sleeps on the doorbell until me is done. It holds mu, except while it sleeps
+// or polls.
 func (w *waits) lead(me *parked) {
-	st := w.d.status
+	st, driver := w.d.status, w.d.driver
+	polls := 1 // after a ring
 	for nap := w.d.policy.nap; ; nap *= 2 {
 		bell := st.Doorbell.Load()
 		if len(w.parked) == 1 {
@@ -192,15 +197,27 @@ func (w *waits) lead(me *parked) {
 		// see the sleeper, or it sees their stores.
 		count, longest := w.counter()
 		count.Add(1)
+		if driver != nil {
+			driver.Handback()
+		}
 		w.settle(me)
+		begin, rung := time.Time{}, false
 		if !me.done {
 			w.mu.Unlock()
+			if driver != nil {
+				begin = time.Now()
+			}
 			futexWait(&st.Doorbell, bell, min(nap, max(longest, w.d.policy.nap)))
+			rung = st.Doorbell.Load() != bell
 			w.mu.Lock()
 		}
 		st.Sleeping.Store(segment.Awake)
 		count.Add(^uint32(0))
 		w.settle(me)
+		if driver != nil && rung {
+			polls = w.d.policy.pollsAfter(polls, time.Since(begin))
+			w.poll(me, polls)
+		}
 		if me.done {
 			return
 		}

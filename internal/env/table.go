@@ -5,6 +5,7 @@ package env
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 )
 
@@ -15,6 +16,9 @@ const (
 	Version       = "SHMEM_VERSION"
 	Debug         = "SHMEM_DEBUG"
 	Fabric        = "SHMEM_FABRIC"
+	Atomics       = "SHMEM_ATOMICS"
+	Stats         = "SHMEM_STATS"
+	Libfabric     = "SHMEM_LIBFABRIC"
 )
 
 // A Variable is a row of the table.
@@ -32,7 +36,10 @@ func Variables() []Variable {
 		{Info, "SMA_INFO", "", "if set, print this table at start"},
 		{Version, "SMA_VERSION", "", "if set, print the version of goshmem at start"},
 		{Debug, "SMA_DEBUG", "", "if set, print what the runtime chooses and does at start and end"},
-		{Fabric, "", "", "fabric that carries all transfers, shm or loop; empty: the best there is"},
+		{Fabric, "", "", "fabric of all transfers: shm (shared memory) or ofi (libfabric, on one node too); empty: shared memory on a node, libfabric between nodes"},
+		{Atomics, "", "", "who executes atomics: fabric, also those to near PEs; empty: the processor, where the fabric's are coherent with it"},
+		{Stats, "", "", "if set, print at the end how often libfabric was called; gorun --stats sets it"},
+		{Libfabric, "", "", "how libfabric is used, for tests, comma-separated: allocated (keep registered memory in place), readback (Quiet reads back), tx=N (operations in flight)"},
 	}
 }
 
@@ -74,7 +81,7 @@ func (t Table) find(v Variable) (value, from string, ok bool) {
 }
 
 // IsSet reports whether a variable is set, to whatever value: all that counts
-// for [Info], [Version] and [Debug].
+// for [Info], [Version], [Debug] and [Stats].
 func (t Table) IsSet(name string) bool {
 	_, _, ok := t.Lookup(name)
 	return ok
@@ -96,10 +103,56 @@ func (t Table) HeapSize() (uint64, error) {
 func (t Table) FabricName() (string, error) {
 	value, from, _ := t.Lookup(Fabric)
 	switch value {
-	case "", "shm", "loop":
+	case "", "shm", "ofi":
 		return value, nil
+	case "loop":
+		return "", fmt.Errorf("%s: fabric loop joins PEs of one process, for tests: use shmemtest; the fabrics of processes are shm and ofi", from)
 	}
-	return "", fmt.Errorf("%s: unknown fabric %q; the fabrics are shm and loop", from, value)
+	return "", fmt.Errorf("%s: unknown fabric %q; the fabrics are shm and ofi", from, value)
+}
+
+// FarAtomics reports whether all atomics are to be the fabric's. The error
+// names the variable.
+func (t Table) FarAtomics() (bool, error) {
+	switch value, from, _ := t.Lookup(Atomics); value {
+	case "":
+		return false, nil
+	case "fabric":
+		return true, nil
+	default:
+		return false, fmt.Errorf("%s: %q; want fabric or nothing", from, value)
+	}
+}
+
+// LibfabricUse is how libfabric is to be used, for tests.
+type LibfabricUse struct {
+	Allocated, ReadBack bool
+	TxSize              int // 0: the provider's
+}
+
+// LibfabricUse returns what [Libfabric] says. The error names the variable.
+func (t Table) LibfabricUse() (LibfabricUse, error) {
+	var u LibfabricUse
+	value, from, _ := t.Lookup(Libfabric)
+	for word := range strings.SplitSeq(value, ",") {
+		size, isSize := strings.CutPrefix(word, "tx=")
+		switch {
+		case value == "":
+		case word == "allocated":
+			u.Allocated = true
+		case word == "readback":
+			u.ReadBack = true
+		case isSize:
+			n, err := strconv.Atoi(size)
+			if err != nil || n < 1 {
+				return u, fmt.Errorf("%s: %q: want tx= and a number from 1 on", from, word)
+			}
+			u.TxSize = n
+		default:
+			return u, fmt.Errorf("%s: unknown word %q; want allocated, readback or tx=N", from, word)
+		}
+	}
+	return u, nil
 }
 
 // Print writes the table, with the values in effect, for [Info].

@@ -87,13 +87,52 @@ func TestTable_FabricName(t *testing.T) {
 		{nil, "", ""},
 		{[]string{"SHMEM_FABRIC="}, "", ""},
 		{[]string{"SHMEM_FABRIC=shm"}, "shm", ""},
-		{[]string{"SHMEM_FABRIC=loop"}, "loop", ""},
+		{[]string{"SHMEM_FABRIC=ofi"}, "ofi", ""},
+		{[]string{"SHMEM_FABRIC=loop"}, "", "SHMEM_FABRIC: fabric loop joins PEs of one process"},
 		{[]string{"SHMEM_FABRIC=ether"}, "", `SHMEM_FABRIC: unknown fabric "ether"`},
 	}
 	for _, tt := range tests {
 		got, err := New(environment(tt.env...)).FabricName()
 		if got != tt.want || !startsWith(err, tt.err) {
 			t.Errorf("with %q, FabricName() = %q, %v; want %q, error %q", tt.env, got, err, tt.want, tt.err)
+		}
+	}
+}
+
+func TestTable_FarAtomics(t *testing.T) {
+	tests := []struct {
+		env  []string
+		want bool
+		err  string
+	}{
+		{nil, false, ""},
+		{[]string{"SHMEM_ATOMICS=fabric"}, true, ""},
+		{[]string{"SHMEM_ATOMICS=nic"}, false, `SHMEM_ATOMICS: "nic"; want fabric`},
+	}
+	for _, tt := range tests {
+		got, err := New(environment(tt.env...)).FarAtomics()
+		if got != tt.want || !startsWith(err, tt.err) {
+			t.Errorf("with %q, FarAtomics() = %v, %v; want %v, error %q", tt.env, got, err, tt.want, tt.err)
+		}
+	}
+}
+
+func TestTable_LibfabricUse(t *testing.T) {
+	tests := []struct {
+		value string
+		want  LibfabricUse
+		err   string
+	}{
+		{"", LibfabricUse{}, ""},
+		{"allocated", LibfabricUse{Allocated: true}, ""},
+		{"readback,tx=4", LibfabricUse{ReadBack: true, TxSize: 4}, ""},
+		{"tx=0", LibfabricUse{}, `SHMEM_LIBFABRIC: "tx=0": want tx= and a number from 1 on`},
+		{"allocated,", LibfabricUse{}, `SHMEM_LIBFABRIC: unknown word ""`},
+	}
+	for _, tt := range tests {
+		got, err := New(environment("SHMEM_LIBFABRIC=" + tt.value)).LibfabricUse()
+		if tt.err == "" && got != tt.want || !startsWith(err, tt.err) {
+			t.Errorf("with %q, LibfabricUse() = %+v, %v; want %+v, error %q", tt.value, got, err, tt.want, tt.err)
 		}
 	}
 }

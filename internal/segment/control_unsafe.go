@@ -96,9 +96,13 @@ func MapControl(mem []byte, l Layout) (Control, error) {
 func (c Control) Status(i int) *Status { return &c.status[i] }
 
 // SleepersWord returns the address of Sleepers, for direct loads.
-func (c Control) SleepersWord() *uint32 {
+func (c Control) SleepersWord() *uint32 { return Word(&c.Sleepers) }
+
+// Word returns the address of a word of the segment, for those who have it from C
+// or as a plain one.
+func Word(w *atomic.Uint32) *uint32 {
 	// A Uint32 is one uint32 behind zero-size markers.
-	return (*uint32)(unsafe.Pointer(&c.Sleepers))
+	return (*uint32)(unsafe.Pointer(w))
 }
 
 const (
