@@ -10,6 +10,7 @@ type Client struct {
 	link
 	pe, npes int
 	segment  *os.File
+	source   string
 	launcher string
 	lost     <-chan struct{}
 }
@@ -47,6 +48,11 @@ func (c *Client) NPEs() int { return c.npes }
 // that of internal/segment, or nil if the launcher made none. The caller owns
 // the file from then on; it stays the same at each call.
 func (c *Client) SegmentFile() *os.File { return c.segment }
+
+// Source returns the IP address, without a port, of this node's interface to the
+// data network: the other nodes' PEs reach this PE there. It is empty if all PEs
+// share a node and the user has named no interface, or if the launcher can't tell.
+func (c *Client) Source() string { return c.source }
 
 // Launcher names the protocol: "gorun" or "PMI-1".
 func (c *Client) Launcher() string { return c.launcher }

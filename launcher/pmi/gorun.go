@@ -22,6 +22,7 @@ const (
 	EnvID      = "GORUN_JOB_ID"         // the job's random name, hexadecimal
 	EnvSecret  = "GORUN_JOB_SECRET_FD"  // a pipe with the job's secret, to be read once; see SecretPipe
 	EnvSegment = "GORUN_JOB_SEGMENT_FD" // the node's shared file
+	EnvSource  = "GORUN_JOB_SOURCE"     // this node's IP address for the fabric; see Client.Source
 
 	// EnvPrefix starts the names of all of them.
 	EnvPrefix = "GORUN_JOB_"
@@ -51,6 +52,10 @@ func fromGorun(lookup lookup) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	source, _ := lookup(EnvSource)
+	if _, err := netip.ParseAddr(source); err != nil && source != "" {
+		return nil, fmt.Errorf("%s=%.60q: want an IP address", EnvSource, source)
+	}
 	addr, _ := lookup(EnvAddr)
 	pipe, _ := lookup(EnvSecret)
 	secret, err := readSecret(pipe)
@@ -78,6 +83,7 @@ func fromGorun(lookup lookup) (*Client, error) {
 		return nil, err
 	}
 	c.segment = segment
+	c.source = source
 	return c, nil
 }
 

@@ -124,8 +124,8 @@ func (s *Server) answer(pe int, l line) string {
 func (s *Server) enterPMI1(pe int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	first := s.peers[pe].state == Outside
-	s.peers[pe].state = Inside
+	first := s.peer(pe).state == Outside
+	s.peer(pe).state = Inside
 	return first
 }
 
@@ -135,11 +135,23 @@ func (s *Server) put(key, value string) string {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.keysSize += len(key) + len(value); s.keysSize > maxKeysSize {
+	if !s.keepLocked(key, value) {
 		return "rc=-1 msg=no_room_for_more_keys"
 	}
-	s.keys[key] = value
+	if s.far() {
+		s.fresh = append(s.fresh, []byte(key), []byte(value))
+	}
 	return "rc=0"
+}
+
+// keepLocked keeps a key, and reports whether there is room for it.
+func (s *Server) keepLocked(key, value string) bool {
+	const head = 2 * 4 // of the two, when they are sent
+	if s.keysSize += head + len(key) + len(value); s.keysSize > maxKeysSize {
+		return false
+	}
+	s.keys[key] = value
+	return true
 }
 
 func (s *Server) get(key string) string {

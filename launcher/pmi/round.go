@@ -8,13 +8,14 @@ import (
 	"time"
 )
 
-// A round is one collective of a job: every PE joins it, and the last one to
-// come completes it for all. Since a PE waits for its reply before it asks for
+// A round is one collective of a job: every PE of the node joins it, and the last
+// one to come completes it for all, unless there are other nodes (nodes.go). Since a PE waits for its reply before it asks for
 // anything else, a job has one round at a time.
 type round struct {
 	op     byte
-	joined []bool
-	blobs  [][]byte
+	base   int      // the number of the node's first PE
+	joined []bool   // by PE of the node
+	blobs  [][]byte // the same
 	count  int
 	notice *time.Timer // when some are overdue
 
@@ -30,16 +31,19 @@ func opName(op byte) string {
 	return "a barrier of the bootstrap"
 }
 
-func peText(pe int) string { return fmt.Sprintf("PE %d", pe) }
-
-// first returns the number of a PE that has joined.
-func (r *round) first() int {
-	for pe, in := range r.joined {
+// waiting returns the number of a PE that has joined.
+func (r *round) waiting() int {
+	for i, in := range r.joined {
 		if in {
-			return pe
+			return r.base + i
 		}
 	}
-	return 0
+	return r.base
+}
+
+// finalizedText says that a PE waits for one that will not come.
+func finalizedText(gone, waiting int, op byte) string {
+	return fmt.Sprintf("PE %d has called Finalize while PE %d waits in %s", gone, waiting, opName(op))
 }
 
 // reply returns what a PE hears once the round is over.
@@ -62,27 +66,35 @@ func (s *Server) join(pe int, op byte, blob []byte) *round {
 	if r == nil {
 		r = &round{
 			op:     op,
-			joined: make([]bool, s.job.NPEs),
-			blobs:  make([][]byte, s.job.NPEs),
+			base:   s.first,
+			joined: make([]bool, len(s.peers)),
+			blobs:  make([][]byte, len(s.peers)),
 			done:   make(chan struct{}),
 		}
 		s.round = r
 		r.notice = time.AfterFunc(s.overdue, func() { s.notice(r) })
 	}
 	switch {
-	case r.op != op:
-		s.endLocked(fmt.Sprintf("PE %d is in %s while %s waits in %s", pe, opName(op), peText(r.first()), opName(r.op)))
+	case s.problem != "":
+		s.endLocked(s.problem)
 		return r
-	case r.joined[pe]:
-		s.endLocked(fmt.Sprintf("PE %d has joined %s twice", pe, opName(op)))
+	case r.op != op:
+		s.breakLocked(fmt.Sprintf("PE %d is in %s while PE %d waits in %s", pe, opName(op), r.waiting(), opName(r.op)))
+		return r
+	case r.joined[pe-s.first]:
+		s.breakLocked(fmt.Sprintf("PE %d has joined %s twice", pe, opName(op)))
 		return r
 	}
-	r.joined[pe] = true
-	r.blobs[pe] = blob
+	r.joined[pe-s.first] = true
+	r.blobs[pe-s.first] = blob
 	r.count++
-	if gone := s.finalizedLocked(); gone >= 0 {
-		s.endLocked(fmt.Sprintf("PE %d has called Finalize while %s waits in %s", gone, peText(pe), opName(op)))
-	} else if r.count == s.job.NPEs {
+	switch gone := s.finalizedLocked(); {
+	case gone >= 0:
+		s.breakLocked(finalizedText(gone, pe, op))
+	case r.count < len(s.peers):
+	case s.far():
+		s.upLocked()
+	default:
 		if op == opAllgather {
 			r.table = encodeTable(r.blobs)
 		}
@@ -91,21 +103,30 @@ func (s *Server) join(pe int, op byte, blob []byte) *round {
 	return r
 }
 
+// breakLocked fails the round under way, on all nodes.
+func (s *Server) breakLocked(problem string) {
+	s.endLocked(problem)
+	if s.far() {
+		s.problem = problem // and so it stays there, too
+		s.job.Failed(problem)
+	}
+}
+
 // notice tells which PEs the others wait for in r.
 func (s *Server) notice(r *round) {
 	const most = 9 // names in the text
 	var missing []string
 	s.mu.Lock()
-	for pe, in := range r.joined {
+	for i, in := range r.joined {
 		switch {
 		case in:
 		case len(missing) < most:
-			missing = append(missing, peText(pe))
+			missing = append(missing, fmt.Sprintf("PE %d", r.base+i))
 		default:
 			missing[most-1] = "others"
 		}
 	}
-	waiting, over := r.first(), s.round != r
+	waiting, over := r.waiting(), s.round != r || len(missing) == 0 // the hub knows who is missing elsewhere
 	s.mu.Unlock()
 	if !over {
 		s.job.Notice(fmt.Sprintf("PE %d has been waiting in %s for %v, where these have not come: %s",
@@ -124,9 +145,9 @@ func (s *Server) endLocked(problem string) {
 // finalizedLocked returns the number of a PE that takes part in no round any
 // more, or -1.
 func (s *Server) finalizedLocked() int {
-	for pe, p := range s.peers {
+	for i, p := range s.peers {
 		if p.state == Finalized {
-			return pe
+			return s.first + i
 		}
 	}
 	return -1

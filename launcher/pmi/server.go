@@ -48,7 +48,9 @@ func (s State) String() string {
 
 // A Job is what a [Server] knows of the job.
 type Job struct {
-	NPEs   int              // PEs of the job, all of them on this node
+	NPEs   int              // PEs of the job
+	Nodes  []int            // PEs of each node, in the order of their numbers; empty: all are on this node
+	Node   int              // which node this is
 	ID     string           // the job's name, without spaces
 	Secret [SecretSize]byte // what its PEs know
 
@@ -58,19 +60,29 @@ type Job struct {
 	Abort  func(pe int, code int, msg string) // the PE wants the job to end
 	Notice func(text string)                  // PEs have been waiting for others for long
 	Log    func(text string)                  // something odd, of no consequence
+
+	// What a job of several nodes needs beyond: a way to the launcher's [Hub],
+	// whose answer Complete or Fail brings. The functions are called with the
+	// server's lock held, so they must neither wait nor call it.
+	Up        func(round []byte)   // all PEs of this node have come
+	Finalized func(pe int)         // the PE, the node's first, takes part in no round any more
+	Failed    func(problem string) // a round has failed here
 }
 
 // A Server is the launcher's end of the bootstrap: it answers the PEs of a job
 // on this node. A PE speaks one of the two protocols; barriers join both.
 type Server struct {
 	job     Job
-	peers   []*peer
+	first   int           // the number of this node's first PE
+	peers   []*peer       // of this node
 	overdue time.Duration // when a collective is worth a notice
 
 	mu        sync.Mutex
 	round     *round            // the collective under way, or nil
 	keys      map[string]string // what PMI-1 PEs have put
 	keysSize  int               // bytes of keys
+	fresh     [][]byte          // names and values of keys that the other nodes have not
+	problem   string            // why every round fails, or empty
 	closed    bool
 	strangers []Conn // being greeted, oldest first
 }
@@ -87,12 +99,26 @@ type peer struct {
 // NewServer returns a server for job. It starts no goroutine.
 func NewServer(job Job) *Server {
 	s := &Server{job: job, overdue: 10 * time.Second, keys: make(map[string]string)}
-	for range job.NPEs {
+	if len(job.Nodes) == 0 {
+		s.job.Nodes, s.job.Node = []int{job.NPEs}, 0
+	}
+	for _, pes := range s.job.Nodes[:s.job.Node] {
+		s.first += pes
+	}
+	for range s.job.Nodes[s.job.Node] {
 		s.peers = append(s.peers, new(peer))
 	}
-	s.keys["PMI_process_mapping"] = fmt.Sprintf("(vector,(0,1,%d))", job.NPEs)
+	if m := mapping(s.job.Nodes); m != "" {
+		s.keys["PMI_process_mapping"] = m
+	}
 	return s
 }
+
+// far reports whether some PEs of the job are on other nodes.
+func (s *Server) far() bool { return len(s.job.Nodes) > 1 }
+
+// peer returns what the server knows of a PE of this node.
+func (s *Server) peer(pe int) *peer { return s.peers[pe-s.first] }
 
 // A Conn is the server's end of a connection.
 type Conn interface {
@@ -103,7 +129,7 @@ type Conn interface {
 // addStranger notes that conn is being greeted.
 func (s *Server) addStranger(conn Conn) {
 	s.mu.Lock()
-	full := len(s.strangers) >= maxStrangers+s.job.NPEs
+	full := len(s.strangers) >= maxStrangers+len(s.peers)
 	s.strangers = append(s.strangers, conn)
 	s.mu.Unlock()
 	if full {
@@ -136,10 +162,10 @@ func (s *Server) Greet(conn Conn, from string) {
 			break
 		}
 	}
-	refused := err == nil && s.peers[pe].state != Outside
+	refused := err == nil && s.peer(pe).state != Outside
 	if err == nil && !refused {
 		s.enterLocked(pe, conn)
-		s.peers[pe].state = Inside
+		s.peer(pe).state = Inside
 	}
 	s.mu.Unlock()
 
@@ -168,6 +194,9 @@ func (s *Server) greet(conn Conn) (pe int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	if pe < s.first || pe >= s.first+len(s.peers) {
+		return 0, fmt.Errorf("PE %d of another node; PEs %d to %d are here", pe, s.first, s.first+len(s.peers)-1)
+	}
 	return pe, conn.SetDeadline(time.Time{})
 }
 
@@ -183,7 +212,7 @@ func (s *Server) log(format string, args ...any) {
 
 // enterLocked notes a connection of pe; leave tells of its end.
 func (s *Server) enterLocked(pe int, conn io.Closer) {
-	p := s.peers[pe]
+	p := s.peer(pe)
 	if p.links == 0 {
 		p.settled = make(chan struct{})
 	}
@@ -194,7 +223,7 @@ func (s *Server) enterLocked(pe int, conn io.Closer) {
 func (s *Server) leave(pe int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := s.peers[pe]
+	p := s.peer(pe)
 	if p.links--; p.links == 0 {
 		close(p.settled)
 	}
@@ -244,9 +273,12 @@ func answer(conn io.Writer, m message) { _, _ = conn.Write(m.encode()) }
 func (s *Server) finalize(pe int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.peers[pe].state = Finalized
+	if s.far() && s.finalizedLocked() < 0 {
+		s.job.Finalized(pe)
+	}
+	s.peer(pe).state = Finalized
 	if s.round != nil {
-		s.endLocked(fmt.Sprintf("PE %d has called Finalize while %s waits in %s", pe, peText(s.round.first()), opName(s.round.op)))
+		s.breakLocked(finalizedText(pe, s.round.waiting(), s.round.op))
 	}
 }
 
@@ -254,7 +286,7 @@ func (s *Server) finalize(pe int) {
 // process has ended, and returns its last state. It waits no longer than wait,
 // for others may hold the PE's end of an inherited descriptor.
 func (s *Server) Settle(pe int, wait time.Duration) State {
-	p := s.peers[pe]
+	p := s.peer(pe)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if p.links > 0 {

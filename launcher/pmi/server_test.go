@@ -32,21 +32,24 @@ type testJob struct {
 
 func newTestJob(t *testing.T, npes int) *testJob {
 	t.Helper()
+	return serveTestJob(t, Job{NPEs: npes})
+}
+
+// serveTestJob serves a job of which only its size and nodes are given.
+func serveTestJob(t *testing.T, job Job) *testJob {
+	t.Helper()
 	j := &testJob{
-		joined: make(chan int, 2*npes),
-		aborts: make(chan string, npes),
+		joined: make(chan int, 2*job.NPEs),
+		aborts: make(chan string, job.NPEs),
 		logs:   make(chan string, 10*maxStrangers),
 		notice: make(chan string, 1),
 	}
-	j.Server = NewServer(Job{
-		NPEs:   npes,
-		ID:     "feed",
-		Secret: testSecret,
-		Joined: func(pe int) { j.joined <- pe },
-		Abort:  func(pe, code int, msg string) { j.aborts <- fmt.Sprintf("PE %d: %d %s", pe, code, msg) },
-		Log:    func(text string) { j.logs <- text },
-		Notice: func(text string) { j.notice <- text },
-	})
+	job.ID, job.Secret = "feed", testSecret
+	job.Joined = func(pe int) { j.joined <- pe }
+	job.Abort = func(pe, code int, msg string) { j.aborts <- fmt.Sprintf("PE %d: %d %s", pe, code, msg) }
+	job.Log = func(text string) { j.logs <- text }
+	job.Notice = func(text string) { j.notice <- text }
+	j.Server = NewServer(job)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	j.addr = l.Addr().String()

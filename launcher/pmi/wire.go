@@ -114,18 +114,41 @@ func encodeTable(blobs [][]byte) []byte {
 func parseTable(table []byte, n int) ([][]byte, error) {
 	blobs := make([][]byte, n)
 	for i := range blobs {
-		if len(table) < 4 {
+		var err error
+		if len(table) == 0 {
 			return nil, fmt.Errorf("table ends at blob %d of %d", i, n)
 		}
-		size := binary.BigEndian.Uint32(table)
-		table = table[4:]
-		if uint64(size) > uint64(len(table)) {
-			return nil, fmt.Errorf("blob %d has %d bytes, but the table only %d more", i, size, len(table))
+		if blobs[i], table, err = cutBlob(table); err != nil {
+			return nil, fmt.Errorf("blob %d of %d: %w", i, n, err)
 		}
-		blobs[i], table = table[:size:size], table[size:]
 	}
 	if len(table) != 0 {
 		return nil, fmt.Errorf("%d bytes behind the table's %d blobs", len(table), n)
 	}
 	return blobs, nil
+}
+
+// parseList is parseTable for as many blobs as there are.
+func parseList(table []byte) (blobs [][]byte, err error) {
+	for len(table) > 0 {
+		var blob []byte
+		if blob, table, err = cutBlob(table); err != nil {
+			return nil, fmt.Errorf("blob %d: %w", len(blobs), err)
+		}
+		blobs = append(blobs, blob)
+	}
+	return blobs, nil
+}
+
+// cutBlob returns the first blob of a table, and the rest.
+func cutBlob(table []byte) (blob, rest []byte, err error) {
+	if len(table) < 4 {
+		return nil, nil, fmt.Errorf("its length has %d bytes, want 4", len(table))
+	}
+	size := binary.BigEndian.Uint32(table)
+	table = table[4:]
+	if uint64(size) > uint64(len(table)) {
+		return nil, nil, fmt.Errorf("it has %d bytes, but the table only %d more", size, len(table))
+	}
+	return table[:size:size], table[size:], nil
 }
