@@ -71,8 +71,8 @@ func measure(t *testing.T, pe *shmem.PE) {
 		{"int32", integerVerbs[int32](pe)},
 		{"uint64", integerVerbs[uint64](pe)},
 		{"int", integerVerbs[int](pe)},
-		{"float32", scalarVerbs[float32](pe)},
-		{"float64", scalarVerbs[float64](pe)},
+		{"float32", orderedVerbs[float32](pe)},
+		{"float64", orderedVerbs[float64](pe)},
 		{"complex64", scalarVerbs[complex64](pe)},
 		{"complex128", numericVerbs[complex128](pe)},
 		{"bool", verbs[bool](pe)},
@@ -139,8 +139,31 @@ func scalarVerbs[T interface {
 		verb{"AtomicFetch", func() { _ = shmem.AtomicFetch(x, 0) }},
 		verb{"AtomicSet", func() { shmem.AtomicSet(x, 1, 0) }},
 		verb{"AtomicSwap", func() { _ = shmem.AtomicSwap(x, 2, 0) }},
+		verb{"AtomicAdd", func() { shmem.AtomicAdd(x, 1, 0) }},
+		verb{"AtomicFetchAdd", func() { _ = shmem.AtomicFetchAdd(x, 1, 0) }},
+		verb{"AtomicFetchAddNBI", func() { shmem.AtomicFetchAddNBI(old, x, 1, 0) }},
+		verb{"AtomicProd", func() { shmem.AtomicProd(x, 3, 0) }},
+		verb{"AtomicFetchProd", func() { _ = shmem.AtomicFetchProd(x, 3, 0) }},
+		verb{"AtomicLogicalAnd", func() { shmem.AtomicLogicalAnd(x, 3, 0) }},
+		verb{"AtomicFetchLogicalAnd", func() { _ = shmem.AtomicFetchLogicalAnd(x, 3, 0) }},
+		verb{"AtomicLogicalOr", func() { shmem.AtomicLogicalOr(x, 3, 0) }},
+		verb{"AtomicFetchLogicalOr", func() { _ = shmem.AtomicFetchLogicalOr(x, 3, 0) }},
+		verb{"AtomicLogicalXor", func() { shmem.AtomicLogicalXor(x, 3, 0) }},
+		verb{"AtomicFetchLogicalXor", func() { _ = shmem.AtomicFetchLogicalXor(x, 3, 0) }},
+		verb{"AtomicCompareSwapIf", func() { _ = shmem.AtomicCompareSwapIf(x, shmem.CmpNE, 3, 4, 0) }},
+		verb{"AtomicCompareSwapIf equal", func() { _ = shmem.AtomicCompareSwapIf(x, shmem.CmpEQ, 4, 3, 0) }},
 		verb{"AtomicFetchNBI", func() { shmem.AtomicFetchNBI(old, x, 0) }},
 		verb{"AtomicSwapNBI", func() { shmem.AtomicSwapNBI(old, x, 3, 0) }},
+	)
+}
+
+func orderedVerbs[T shmem.Ordered](pe *shmem.PE) []verb {
+	x := alloc[T](pe, 2).At(1)
+	return append(scalarVerbs[T](pe),
+		verb{"AtomicMin", func() { shmem.AtomicMin(x, 1, 0) }},
+		verb{"AtomicFetchMin", func() { _ = shmem.AtomicFetchMin(x, 2, 0) }},
+		verb{"AtomicMax", func() { shmem.AtomicMax(x, 3, 0) }},
+		verb{"AtomicFetchMax", func() { _ = shmem.AtomicFetchMax(x, 4, 0) }},
 	)
 }
 
@@ -148,20 +171,18 @@ func integerVerbs[T shmem.Integer](pe *shmem.PE) []verb {
 	x := alloc[T](pe, 2).At(1)
 	zero := alloc[T](pe, 1)
 	old := new(T)
-	return append(scalarVerbs[T](pe),
+	return append(orderedVerbs[T](pe),
 		verb{"AtomicCompareSwap", func() { _ = shmem.AtomicCompareSwap(x, 0, 1, 0) }},
-		verb{"AtomicAdd", func() { shmem.AtomicAdd(x, 1, 0) }},
 		verb{"AtomicInc", func() { shmem.AtomicInc(x, 0) }},
 		verb{"AtomicAnd", func() { shmem.AtomicAnd(x, 7, 0) }},
 		verb{"AtomicOr", func() { shmem.AtomicOr(x, 8, 0) }},
 		verb{"AtomicXor", func() { shmem.AtomicXor(x, 8, 0) }},
-		verb{"AtomicFetchAdd", func() { _ = shmem.AtomicFetchAdd(x, 1, 0) }},
 		verb{"AtomicFetchInc", func() { _ = shmem.AtomicFetchInc(x, 0) }},
 		verb{"AtomicFetchAnd", func() { _ = shmem.AtomicFetchAnd(x, 7, 0) }},
 		verb{"AtomicFetchOr", func() { _ = shmem.AtomicFetchOr(x, 8, 0) }},
 		verb{"AtomicFetchXor", func() { _ = shmem.AtomicFetchXor(x, 8, 0) }},
+		verb{"AtomicMaskedSwap", func() { _ = shmem.AtomicMaskedSwap(x, 5, 8, 0) }},
 		verb{"AtomicCompareSwapNBI", func() { shmem.AtomicCompareSwapNBI(old, x, 0, 1, 0) }},
-		verb{"AtomicFetchAddNBI", func() { shmem.AtomicFetchAddNBI(old, x, 1, 0) }},
 		verb{"AtomicFetchIncNBI", func() { shmem.AtomicFetchIncNBI(old, x, 0) }},
 		verb{"AtomicFetchAndNBI", func() { shmem.AtomicFetchAndNBI(old, x, 7, 0) }},
 		verb{"AtomicFetchOrNBI", func() { shmem.AtomicFetchOrNBI(old, x, 8, 0) }},

@@ -91,12 +91,16 @@ func AtomicCompareSwap[T Integer](x Sym[T], cond, v T, target int) T {
 //
 //	*x = *x + v
 //
-// It returns before that is visible; Quiet and barriers complete it. Addition wraps.
-// OpenSHMEM 1.6, 9.7.1.
-func AtomicAdd[T Integer](x Sym[T], v T, target int) {
+// It returns before that is visible; Quiet and barriers complete it. Integers wrap.
+// OpenSHMEM 1.6, 9.7.1; floating-point and complex numbers are beyond it.
+func AtomicAdd[T Scalar](x Sym[T], v T, target int) {
 	if x.n == 1 {
 		if p := x.ctx.word(target, x.off, x.obj.live); p != nil {
-			addWord(p, v)
+			if isInteger64[T]() {
+				add64(p, v)
+			} else {
+				addOther(p, v)
+			}
 			if x.ctx.w.Due() {
 				x.ctx.wake(target)
 			}
@@ -110,11 +114,16 @@ func AtomicAdd[T Integer](x Sym[T], v T, target int) {
 //
 //	old = *x; *x = old + v; return old
 //
-// Addition wraps. OpenSHMEM 1.6, 9.7.1.
-func AtomicFetchAdd[T Integer](x Sym[T], v T, target int) T {
+// Integers wrap. OpenSHMEM 1.6, 9.7.1; floating-point and complex numbers are
+// beyond it.
+func AtomicFetchAdd[T Scalar](x Sym[T], v T, target int) (old T) {
 	if x.n == 1 {
 		if p := x.ctx.word(target, x.off, x.obj.live); p != nil {
-			old := addWord(p, v)
+			if isInteger64[T]() {
+				old = add64(p, v)
+			} else {
+				old = addOther(p, v)
+			}
 			if x.ctx.w.Due() {
 				x.ctx.wake(target)
 			}
@@ -242,15 +251,15 @@ func AtomicInc[T Integer](x Sym[T], target int) { AtomicAdd(x, 1, target) }
 // AtomicFetchAdd does. OpenSHMEM 1.6, 9.7.1.
 func AtomicFetchInc[T Integer](x Sym[T], target int) T { return AtomicFetchAdd(x, 1, target) }
 
-// compareSwapWord stores v at p if the word equals cond, and returns what it held.
-func compareSwapWord[T Integer](p pointer, cond, v T) T {
+// compareSwapWord stores v at p if the word has cond's bits, and returns what it held.
+func compareSwapWord[T Scalar](p pointer, cond, v T) T {
 	for {
 		if casWord(p, cond, v) {
 			return cond
 		}
 		// A failed exchange does not tell what it saw. What a load sees is as
 		// good, unless it is cond again.
-		if old := loadWord[T](p); old != cond {
+		if old := loadWord[T](p); bits(old) != bits(cond) {
 			return old
 		}
 	}

@@ -37,7 +37,7 @@ func AtomicCompareSwapNBI[T Integer](result *T, x Sym[T], cond, v T, target int)
 }
 
 // AtomicFetchAddNBI is AtomicFetchAdd with the old value in *result after Quiet.
-func AtomicFetchAddNBI[T Integer](result *T, x Sym[T], v T, target int) {
+func AtomicFetchAddNBI[T Scalar](result *T, x Sym[T], v T, target int) {
 	if isNear(result, x, target) {
 		*result = AtomicFetchAdd(x, v, target)
 		return

@@ -157,18 +157,23 @@ func swapSmall[T any](p unsafe.Pointer, v T) T {
 	}
 }
 
-// addWord adds v and returns what the word held before.
-func addWord[T Integer](p unsafe.Pointer, v T) T {
-	if unsafe.Sizeof(v) != 8 {
-		return addSmall(p, v)
-	}
-	return T(atomic.AddUint64((*uint64)(p), uint64(v))) - v
+// isInteger64 reports whether a T is an integer of 64 bits.
+func isInteger64[T Scalar]() bool { return sizeof[T]() == 8 && T(1)/2 == 0 }
+
+// add64 adds v, an integer of 64 bits, and returns what the word held before.
+func add64[T Scalar](p unsafe.Pointer, v T) T {
+	b := *(*uint64)(unsafe.Pointer(&v)) // v has 8 bytes
+	b = atomic.AddUint64((*uint64)(p), b) - b
+	return *(*T)(unsafe.Pointer(&b))
 }
 
+// addOther is add64 for everything else: verbs have add64 inlined.
+//
 //go:noinline
-func addSmall[T Integer](p unsafe.Pointer, v T) T {
-	if sizeof[T]() == 4 {
-		return T(atomic.AddUint32((*uint32)(p), uint32(v))) - v
+func addOther[T Scalar](p unsafe.Pointer, v T) T {
+	if sizeof[T]() == 4 && T(1)/2 == 0 {
+		b := uint32(bits(v))
+		return fromBits[T](uint64(atomic.AddUint32((*uint32)(p), b) - b))
 	}
 	for {
 		if old := loadWord[T](p); casWord(p, old, old+v) {

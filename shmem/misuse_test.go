@@ -16,12 +16,13 @@ import (
 
 // objects are what calls misuse.
 type objects struct {
-	pe    *shmem.PE
-	x     shmem.Sym[int64]  // of 8 elements
-	y     shmem.Sym[int64]  // of 4
-	sig   shmem.Sym[uint64] // of 2
-	freed shmem.Sym[int64]
-	zero  shmem.Sym[int64]
+	pe      *shmem.PE
+	x       shmem.Sym[int64]  // of 8 elements
+	y       shmem.Sym[int64]  // of 4
+	sig     shmem.Sym[uint64] // of 2
+	freed   shmem.Sym[int64]
+	zero    shmem.Sym[int64]
+	complex shmem.Sym[complex64] // of 1
 }
 
 // A misuse is a call that must panic. All of a call is on one line, which the
@@ -43,6 +44,8 @@ func misuses() []misuse {
 		{"Get", []string{"zero Sym[int64]", "elements 0 to 7"}, func(o objects) { shmem.Get(eight, o.zero, 0) }},
 		{"PutValue", []string{"zero Sym[int64]"}, func(o objects) { shmem.PutValue(o.zero, 1, 0) }},
 		{"AtomicFetch", []string{"zero Sym[int64]"}, func(o objects) { shmem.AtomicFetch(o.zero, 0) }},
+		{"AtomicMax", []string{"zero Sym[int64]"}, func(o objects) { shmem.AtomicMax(o.zero, 1, 0) }},
+		{"AtomicCompareSwapIf", []string{"zero Sym[int64]"}, func(o objects) { shmem.AtomicCompareSwapIf(o.zero, shmem.CmpNE, 1, 1, 0) }},
 		{"WaitUntil", []string{"zero Sym[int64]"}, func(o objects) { shmem.WaitUntil(o.zero, shmem.CmpEQ, 0) }},
 		{"PutV", []string{"zero Sym[int64]"}, func(o objects) { shmem.PutV(o.zero, nil, 0) }},
 		{"PutStrided", []string{"zero Sym[int64]"}, func(o objects) { shmem.PutStrided(o.zero, eight, 1, 1, 2, 0) }},
@@ -103,6 +106,8 @@ func misuses() []misuse {
 		{"PutValue", []string{"was freed"}, func(o objects) { shmem.PutValue(o.freed.At(1), 1, 0) }},
 		{"GetStrided", []string{"was freed"}, func(o objects) { shmem.GetStrided(eight, o.freed, 1, 1, 8, 0) }},
 		{"AtomicFetchAdd", []string{"was freed"}, func(o objects) { shmem.AtomicFetchAdd(o.freed.At(1), 1, 0) }},
+		{"AtomicFetchProd", []string{"was freed"}, func(o objects) { shmem.AtomicFetchProd(o.freed.At(1), 1, 0) }},
+		{"AtomicCompareSwapIf", []string{"was freed"}, func(o objects) { shmem.AtomicCompareSwapIf(o.freed.At(1), shmem.CmpGT, 1, 1, 0) }},
 		{"AtomicFetchAddNBI", []string{"was freed"}, func(o objects) { shmem.AtomicFetchAddNBI(new(int64), o.freed.At(1), 1, 0) }},
 		{"WaitUntil", []string{"was freed"}, func(o objects) { shmem.WaitUntil(o.freed.At(0), shmem.CmpEQ, 0) }},
 		{"Test", []string{"was freed"}, func(o objects) { shmem.Test(o.freed.At(0), shmem.CmpEQ, 0) }},
@@ -122,6 +127,10 @@ func misuses() []misuse {
 		{"AtomicFetch", []string{"has 8 elements"}, func(o objects) { shmem.AtomicFetch(o.x, 0) }},
 		{"AtomicXor", []string{"has 2 elements"}, func(o objects) { shmem.AtomicXor(o.sig, 1, 0) }},
 		{"AtomicFetchIncNBI", []string{"has 8 elements"}, func(o objects) { shmem.AtomicFetchIncNBI(new(int64), o.x, 0) }},
+		{"AtomicMin", []string{"has 8 elements"}, func(o objects) { shmem.AtomicMin(o.x, 1, 0) }},
+		{"AtomicFetchLogicalOr", []string{"has 8 elements"}, func(o objects) { shmem.AtomicFetchLogicalOr(o.x, 1, 0) }},
+		{"AtomicMaskedSwap", []string{"has 8 elements"}, func(o objects) { shmem.AtomicMaskedSwap(o.x, 1, 1, 1) }},
+		{"AtomicCompareSwapIf", []string{"has 8 elements"}, func(o objects) { shmem.AtomicCompareSwapIf(o.x, shmem.CmpEQ, 1, 1, 1) }},
 		{"PutSignal", []string{"has 2 elements"}, func(o objects) { shmem.PutSignal(o.x, eight, o.sig, 1, shmem.SigSet, 0) }},
 		{"SignalFetch", []string{"has 2 elements"}, func(o objects) { shmem.SignalFetch(o.sig) }},
 		{"WaitUntil", []string{"has 8 elements"}, func(o objects) { shmem.WaitUntil(o.x, shmem.CmpEQ, 0) }},
@@ -136,6 +145,9 @@ func misuses() []misuse {
 		{"PutBlocks", []string{"strides 1 (destination) and 2 (source)", "at least 2"}, func(o objects) { shmem.PutBlocks(o.x, eight, 1, 2, 2, 2, 0) }},
 		{"GetBlocks", []string{"-1 blocks of 2 elements"}, func(o objects) { shmem.GetBlocks(eight, o.x, 2, 2, 2, -1, 0) }},
 		{"PutStrided", []string{"-3 blocks"}, func(o objects) { shmem.PutStrided(o.x, eight, 1, 1, -3, 0) }},
+		{"AtomicCompareSwapIf", []string{"comparison 6"}, func(o objects) { shmem.AtomicCompareSwapIf(o.x.At(0), shmem.CmpLE+1, 0, 0, 0) }},
+		{"AtomicCompareSwapIf", []string{"comparison 255"}, func(o objects) { shmem.AtomicCompareSwapIf(o.x.At(0), 255, 0, 0, 0) }},
+		{"AtomicCompareSwapIf", []string{"[]complex64 of 1 elements", "no order", "< is neither CmpEQ nor CmpNE"}, func(o objects) { shmem.AtomicCompareSwapIf(o.complex, shmem.CmpLT, 0, 0, 0) }},
 		{"AtomicFetchNBI", []string{"result is nil"}, func(o objects) { shmem.AtomicFetchNBI(nil, o.x.At(0), 1) }},
 		{"Alloc", []string{"-1 elements"}, func(o objects) { _, _ = shmem.Alloc[int64](o.pe, -1) }},
 		{"Realloc", []string{"-2 elements"}, func(o objects) { _, _ = shmem.Realloc(o.pe, o.x, -2) }},
@@ -175,7 +187,7 @@ func TestMisuse_PanicsWithEverythingThatIsKnown(t *testing.T) {
 	} {
 		t.Run(place.name, func(t *testing.T) {
 			shmemtest.Run(t, 2, func(pe *shmem.PE) error {
-				o := objects{pe: pe, x: alloc[int64](pe, 8), y: alloc[int64](pe, 4), sig: alloc[uint64](pe, 2), freed: alloc[int64](pe, 8)}
+				o := objects{pe: pe, x: alloc[int64](pe, 8), y: alloc[int64](pe, 4), sig: alloc[uint64](pe, 2), freed: alloc[int64](pe, 8), complex: alloc[complex64](pe, 1)}
 				shmem.Free(o.freed)
 				if pe.MyPE() == 0 {
 					for _, m := range misuses() {

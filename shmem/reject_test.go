@@ -24,8 +24,8 @@ func TestReject(t *testing.T) {
 		accepted string // its twin
 	}{
 		// Types that have no such atomic.
-		{"shmem.AtomicAdd(f64, 1, 0)", "float64 does not satisfy shmem.Integer", "shmem.AtomicAdd(i64, 1, 0)"},
-		{"shmem.AtomicFetchAdd(f32, 1, 0)", "float32 does not satisfy shmem.Integer", "shmem.AtomicFetchAdd(u32, 1, 0)"},
+		{"shmem.AtomicAdd(c128, 1, 0)", "complex128 does not satisfy shmem.Scalar", "shmem.AtomicAdd(c64, 1, 0)"},
+		{"shmem.AtomicFetchAdd(b, true, 0)", "bool does not satisfy shmem.Scalar", "shmem.AtomicFetchAdd(f32, 1, 0)"},
 		{"shmem.AtomicInc(c64, 0)", "complex64 does not satisfy shmem.Integer", "shmem.AtomicInc(u8, 0)"},
 		{"shmem.AtomicFetch(c128, 0)", "complex128 does not satisfy shmem.Scalar", "shmem.AtomicFetch(c64, 0)"},
 		{"shmem.AtomicSet(c128, 1, 0)", "complex128 does not satisfy shmem.Scalar", "shmem.AtomicSet(f64, 1, 0)"},
@@ -35,7 +35,21 @@ func TestReject(t *testing.T) {
 		{"shmem.AtomicAnd(f64, 1, 0)", "float64 does not satisfy shmem.Bitwise", "shmem.AtomicAnd(i64, 1, 0)"},
 		{"shmem.AtomicFetchOr(c64, 1, 0)", "complex64 does not satisfy shmem.Bitwise", "shmem.AtomicFetchOr(u8, 1, 0)"},
 		{"shmem.AtomicFetchXorNBI(new(float64), f64, 1, 0)", "float64 does not satisfy shmem.Bitwise", "shmem.AtomicFetchXorNBI(new(int64), i64, 1, 0)"},
-		{"shmem.AtomicFetchAddNBI(new(float32), f32, 1, 0)", "float32 does not satisfy shmem.Integer", "shmem.AtomicFetchAddNBI(new(uint32), u32, 1, 0)"},
+		{"shmem.AtomicFetchAddNBI(new(complex128), c128, 1, 0)", "complex128 does not satisfy shmem.Scalar", "shmem.AtomicFetchAddNBI(new(uint32), u32, 1, 0)"},
+		{"shmem.AtomicFetchIncNBI(new(float32), f32, 0)", "float32 does not satisfy shmem.Integer", "shmem.AtomicFetchIncNBI(new(uint32), u32, 0)"},
+		{"shmem.AtomicMin(c64, 1, 0)", "complex64 does not satisfy shmem.Ordered", "shmem.AtomicMin(f32, 1, 0)"},
+		{"shmem.AtomicFetchMin(c128, 1, 0)", "complex128 does not satisfy shmem.Ordered", "shmem.AtomicFetchMin(named, 1, 0)"},
+		{"shmem.AtomicMax(b, true, 0)", "bool does not satisfy shmem.Ordered", "shmem.AtomicMax(u8, 1, 0)"},
+		{"shmem.AtomicFetchMax(c64, 1, 0)", "complex64 does not satisfy shmem.Ordered", "shmem.AtomicFetchMax(f64, 1, 0)"},
+		{"shmem.AtomicProd(c128, 1, 0)", "complex128 does not satisfy shmem.Scalar", "shmem.AtomicProd(c64, 1, 0)"},
+		{"shmem.AtomicFetchProd(b, true, 0)", "bool does not satisfy shmem.Scalar", "shmem.AtomicFetchProd(u8, 1, 0)"},
+		{"shmem.AtomicLogicalAnd(b, true, 0)", "bool does not satisfy shmem.Scalar", "shmem.AtomicLogicalAnd(f64, 1, 0)"},
+		{"shmem.AtomicFetchLogicalOr(c128, 1, 0)", "complex128 does not satisfy shmem.Scalar", "shmem.AtomicFetchLogicalOr(c64, 1, 0)"},
+		{"shmem.AtomicFetchLogicalXor(s, \"\", 0)", "string does not satisfy shmem.Scalar", "shmem.AtomicFetchLogicalXor(u8, 1, 0)"},
+		{"shmem.AtomicMaskedSwap(f64, 1, 2, 0)", "float64 does not satisfy shmem.Bitwise", "shmem.AtomicMaskedSwap(u64, 1, 2, 0)"},
+		{"shmem.AtomicMaskedSwap(c64, 1, 2, 0)", "complex64 does not satisfy shmem.Bitwise", "shmem.AtomicMaskedSwap(u8, 1, 2, 0)"},
+		{"shmem.AtomicCompareSwapIf(c128, shmem.CmpEQ, 1, 2, 0)", "complex128 does not satisfy shmem.Scalar", "shmem.AtomicCompareSwapIf(c64, shmem.CmpEQ, 1, 2, 0)"},
+		{"shmem.AtomicCompareSwapIf(i64, x, 1, 2, 0)", "cannot use x", "shmem.AtomicCompareSwapIf(i64, shmem.CmpLT, 1, 2, 0)"},
 
 		// Waits, signals and reductions.
 		{"shmem.WaitUntil(f64, shmem.CmpEQ, 1)", "float64 does not satisfy shmem.Integer", "shmem.WaitUntil(i64, shmem.CmpEQ, 1)"},

@@ -32,7 +32,7 @@ func PutSignal[T any](x Sym[T], src []T, sig Sym[uint64], v uint64, op SignalOp,
 			if op == SigSet {
 				storeWord(s, v) // after the data: by the machine's order on amd64, by the store elsewhere
 			} else {
-				addWord(s, v)
+				add64(s, v)
 			}
 			if x.ctx.w.Due() {
 				x.ctx.wake(target)

@@ -25,6 +25,11 @@ type Scalar interface {
 	Integer | ~float32 | ~float64 | ~complex64
 }
 
+// Ordered is every type of a word whose values have an order.
+type Ordered interface {
+	Integer | ~float32 | ~float64
+}
+
 // Numeric is every type that can be added and multiplied (OpenSHMEM 1.6,
 // table 10).
 type Numeric interface {
