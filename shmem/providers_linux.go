@@ -82,12 +82,13 @@ func openShared(file *os.File, client *pmi.Client, vars env.Table) (Host, error)
 	l := d.(*shm.Domain).Layout()
 	h := Host{Domain: d, Fabric: "shm", PE: job.PE, NPEs: job.NPEs, Crowded: l.PEs > l.Cores}
 	name, err := vars.FabricName()
+	farAtomics, aerr := vars.FarAtomics()
 	switch {
-	case err != nil:
-		return Host{}, err
+	case err != nil || aerr != nil:
+		return Host{}, errors.Join(err, aerr)
 	case name == "shm" && l.PEs < l.NPEs:
 		return Host{}, fmt.Errorf("%s=shm: %d of the %d PEs are on other nodes, which shared memory does not reach: leave it empty, or set it to ofi", env.Fabric, l.NPEs-l.PEs, l.NPEs)
-	case name == "ofi" || l.PEs < l.NPEs:
+	case name == "ofi" || farAtomics || l.PEs < l.NPEs:
 		return joinFar(h, l, client, vars)
 	}
 	h.Leave = func() error { return leaveNear(client, vars) }

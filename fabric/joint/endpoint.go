@@ -117,3 +117,9 @@ func (e *Endpoint) PutStrided(pe int, dst fabric.Addr, src []byte, s fabric.Stri
 func (e *Endpoint) GetStrided(pe int, dst []byte, src fabric.Addr, s fabric.Strides) error {
 	return e.data(pe).GetStrided(pe, dst, src, s)
 }
+
+// PutV implements [fabric.VectorPutter].
+func (e *Endpoint) PutV(pe int, parts []fabric.Part) error { return e.data(pe).PutV(pe, parts) }
+
+// GetV implements [fabric.VectorGetter].
+func (e *Endpoint) GetV(pe int, parts []fabric.Part) error { return e.data(pe).GetV(pe, parts) }

@@ -39,8 +39,12 @@ type row struct {
 type where uint
 
 const (
-	onLoop where = 1 << iota
-	onProcesses
+	onLoop  where = 1 << iota
+	onShm         // processes of one node
+	onMixed       // such processes, whose atomics are libfabric's
+	onOfi         // such processes, with every transfer through libfabric
+
+	onProcesses = onShm | onMixed | onOfi
 )
 
 // An ending is how run leaves its PE.
@@ -72,8 +76,8 @@ func (r *row) runCounts() []int {
 func rows() []row {
 	return slices.Concat(
 		setupRows(), exitRows(), threadRows(), memoryRows(), resizeRows(), teamRows(),
-		putRows(), stridedRows(), nbiRows(),
-		atomicRows(), contentionRows(), atomicNBIRows(), signalRows(),
+		putRows(), stridedRows(), vectorRows(), nbiRows(),
+		atomicRows(), contentionRows(), beyondRows(), atomicNBIRows(), signalRows(),
 		barrierRows(), exchangeRows(), reduceRows(),
 		waitRows(), testRows(), fenceRows(), quietRows(), orderingRows(),
 	)

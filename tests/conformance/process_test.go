@@ -25,19 +25,53 @@ const programEnv = "GOSHMEM_CONFORMANCE_PROGRAM"
 // rowEnv, if set, is the one row to run, by its index in the table.
 const rowEnv = "GOSHMEM_CONFORMANCE_ROW"
 
-// runProcesses runs all rows as processes under gorun: those that return in one
+// A way is one of processes to reach each other.
+type way struct {
+	place string
+	on    where
+	env   []string
+	far   bool // it needs libfabric
+}
+
+// ways returns those that the document has.
+func ways() []way {
+	return []way{
+		{"shm", onShm, nil, false},
+		{"ofi tcp;ofi_rxm", onOfi, []string{"SHMEM_FABRIC=ofi", "FI_PROVIDER=tcp"}, true},
+		{"ofi sockets", onOfi, []string{"SHMEM_FABRIC=ofi", "FI_PROVIDER=sockets"}, true},
+		{"shm with atomics by ofi", onMixed, []string{"SHMEM_ATOMICS=fabric"}, true},
+	}
+}
+
+// wayEnv tells the program which rows its way has.
+const wayEnv = "GOSHMEM_CONFORMANCE_WAY"
+
+// runProcesses runs all rows as processes under gorun, in each way: those that return in one
 // job for each number of PEs, the others in a job of their own.
 func runProcesses(t *testing.T, ran *coverage) {
 	t.Helper()
 	needProcesses(t)
 	gorun := buildGorun(t)
+	for i, w := range ways() {
+		t.Run(w.place, func(t *testing.T) {
+			if w.far {
+				needLibfabric(t)
+			}
+			w.env = append(w.env, wayEnv+"="+strconv.Itoa(i))
+			runWay(t, ran, gorun, w)
+		})
+	}
+}
+
+func runWay(t *testing.T, ran *coverage, gorun string, w way) {
+	t.Helper()
 	table := rows()
 	for _, np := range [...]int{1, 2, 3, 8} {
 		dir := t.TempDir()
-		out, status := startJob(t, gorun, np, programEnv+"="+dir)
+		out, status := startJob(t, gorun, np, append(w.env, programEnv+"="+dir)...)
 		reports := readReports(t, dir, np)
 		for i, r := range table {
-			if !r.runsOn(onProcesses) || r.ends != returns || np < r.np {
+			if !r.runsOn(w.on) || r.ends != returns || np < r.np {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s/%d", r.title(), np), func(t *testing.T) {
@@ -50,7 +84,7 @@ func runProcesses(t *testing.T, ran *coverage) {
 					}
 				}
 				if !t.Failed() {
-					ran.add(&r, "shm", np)
+					ran.add(&r, w.place, np)
 				}
 			})
 		}
@@ -59,14 +93,35 @@ func runProcesses(t *testing.T, ran *coverage) {
 		}
 	}
 	for i, r := range table {
-		if r.runsOn(onProcesses) && r.ends != returns {
+		if r.runsOn(w.on) && r.ends != returns {
 			t.Run(r.title(), func(t *testing.T) {
 				for _, np := range r.runCounts() {
-					runAlone(t, gorun, i, &r, np)
-					ran.add(&r, "shm", np)
+					runAlone(t, gorun, i, &r, np, w.env)
+					ran.add(&r, w.place, np)
 				}
 			})
 		}
+	}
+}
+
+// TestLibfabricBranches runs the table in the ways of using libfabric that the providers
+// here do not ask for.
+func TestLibfabricBranches(t *testing.T) {
+	needProcesses(t)
+	needLibfabric(t)
+	gorun := buildGorun(t)
+	for _, use := range []string{"allocated", "readback", "tx=4"} {
+		t.Run(use, func(t *testing.T) {
+			for i, w := range ways() {
+				if w.on != onOfi && w.on != onMixed || strings.Contains(w.place, "sockets") {
+					continue
+				}
+				out, status := startJob(t, gorun, 3, append(w.env, "SHMEM_LIBFABRIC="+use, wayEnv+"="+strconv.Itoa(i), programEnv+"="+t.TempDir())...)
+				if status != 0 {
+					t.Errorf("%s: status %d:\n%s", w.place, status, out)
+				}
+			}
+		})
 	}
 }
 
@@ -74,10 +129,10 @@ func runProcesses(t *testing.T, ran *coverage) {
 const endsWithin = 20 * time.Second
 
 // runAlone runs a row that ends its PEs itself.
-func runAlone(t *testing.T, gorun string, i int, r *row, np int) {
+func runAlone(t *testing.T, gorun string, i int, r *row, np int, env []string) {
 	t.Helper()
 	start := time.Now()
-	out, status := startJob(t, gorun, np, programEnv+"="+t.TempDir(), rowEnv+"="+strconv.Itoa(i))
+	out, status := startJob(t, gorun, np, append(env[:len(env):len(env)], programEnv+"="+t.TempDir(), rowEnv+"="+strconv.Itoa(i))...)
 	if want := max(r.ends.status(), 0); status != want {
 		t.Fatalf("%d PEs: status %d, want %d:\n%s", np, status, want, out)
 	}
@@ -144,13 +199,19 @@ func program(dir string) int {
 	if one := os.Getenv(rowEnv); one != "" {
 		return programOfRow(one)
 	}
+	i, err := strconv.Atoi(os.Getenv(wayEnv))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	on := ways()[i].on
 	shmem.Main(func(pe *shmem.PE) error {
 		f, err := os.Create(reportFile(dir, pe.MyPE()))
 		if err != nil {
 			return err
 		}
 		for i, r := range rows() {
-			if !r.runsOn(onProcesses) || r.ends != returns || pe.NPEs() < r.np {
+			if !r.runsOn(on) || r.ends != returns || pe.NPEs() < r.np {
 				continue
 			}
 			err := protected(r.run, pe)

@@ -200,7 +200,7 @@ func exitRows() []row {
 		},
 		{
 			sec: "9.1.9", name: "ptr: PEs of one node reach each other",
-			on: onProcesses, np: 2,
+			on: onShm | onMixed, np: 2,
 			run: func(pe *shmem.PE) error {
 				x := alloc[byte](pe, 1)
 				return all(pe.NPEs(), func(i int) error { return equal("nil", shmem.Ptr(x, i) == nil, false) })
