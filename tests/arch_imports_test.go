@@ -43,6 +43,8 @@ var layers = [...]layer{
 	{dir: "fabric/joint", imports: []string{"fabric"}},
 	{dir: "fabric/ofi", imports: []string{"fabric"}, modules: []string{unix}, cgo: true},
 
+	{dir: "fabric/ofi/fabricinfo", imports: []string{"fabric/ofi"}},
+
 	{dir: "symheap", imports: []string{"fabric"}},
 	{dir: "collectives", imports: []string{"fabric", "symheap"}},
 
