@@ -122,6 +122,7 @@ func (e *Endpoint) Atomic(pe int, op fabric.Op, dt fabric.Datatype, dst fabric.A
 		return err
 	}
 	r := e.s.atomic(t, fiOps[op], int(ty), v)
+	e.turns.call()
 	if r.status == done {
 		e.d.ring()
 		return nil

@@ -34,7 +34,9 @@ type Domain struct {
 	keySize                                int    // bytes
 	inject                                 int    // bytes
 	maxMessage                             uint64 // bytes
-	spin                                   time.Duration
+	spin                                   time.Duration // that a call polls
+	slices                                 int           // such calls until a wait sleeps
+	single                                 bool          // Go runs one goroutine at a time
 	shim                                   shim
 	native                                 forms
 	sleepers, doorbell, handback, standing *atomic.Uint32
@@ -47,6 +49,7 @@ type Domain struct {
 	peers   peers
 
 	waits  waits
+	turns  turns // of who waits
 	other  atomic.Pointer[waker]
 	tokens race.Tokens
 

@@ -16,8 +16,7 @@ func (d *Domain) Poll(c fabric.Cond) bool {
 		d.Progress()
 		return false
 	}
-	w := d.word(c.Off)
-	held := c.Holds(w.load(c.Type.Size())) || d.shim.waitWord(w, c, d.spin)
+	held, _ := d.poll(d.word(c.Off), c, d.slices) // the caller looks at Ended
 	d.ring() // what was polled in may be what another goroutine sleeps for
 	return held
 }

@@ -23,6 +23,7 @@ type Endpoint struct {
 
 	closed atomic.Bool
 	pins   pins
+	turns  turns
 
 	writtenMu sync.Mutex
 	written   map[int]bool // PEs to be read back from at Quiet, if the domain does that
@@ -30,6 +31,7 @@ type Endpoint struct {
 
 func newEndpoint(d *Domain, s stream) *Endpoint {
 	e := &Endpoint{d: d, s: s, written: map[int]bool{}}
+	e.turns.begin = d.turns.begin
 	runtime.AddCleanup(e, stream.close, s)
 	return e
 }
@@ -127,6 +129,7 @@ func (e *Endpoint) writes(op string, pe int, off fabric.Addr, size int) (target,
 // buf is what the operation reads or writes meanwhile. It returns the step's value.
 func (e *Endpoint) drive(op string, pe int, buf []byte, step func(from uint64, w waiter) result) (uint64, error) {
 	r := step(0, waiter{})
+	e.turns.call()
 	if r.status == done {
 		e.d.ring()
 		return r.value, nil
@@ -152,8 +155,7 @@ func (e *Endpoint) driveOn(op string, pe int, buf []byte, step func(from uint64,
 			}
 		case pending:
 			p.word, p.cond = r.wait.left(), noneLeft
-			if err = e.d.waits.sleep(p); err == nil {
-				p.done = false
+			if err = e.d.await(p); err == nil {
 				r = e.s.finish(r.wait)
 				continue
 			}
@@ -277,6 +279,7 @@ func (e *Endpoint) settle(take bool) error {
 // drain waits for the epoch and those before it.
 func (e *Endpoint) drain(take bool) error {
 	r := e.s.quiet(take)
+	e.turns.call()
 	var n naps
 	for {
 		e.d.ring()
@@ -291,7 +294,7 @@ func (e *Endpoint) drain(take bool) error {
 		case pending:
 			p := e.d.waits.take()
 			p.word, p.cond = e.s.oldest(), fabric.Cond{Type: fabric.Uint64, Cmp: fabric.CmpGT, Value: r.value}
-			if err := e.d.waits.sleep(p); err != nil {
+			if err := e.d.await(p); err != nil {
 				return err
 			}
 			e.d.waits.put(p)

@@ -107,6 +107,7 @@ func (e *Endpoint) count(op string, pe int, buf []byte, step func(from uint64) r
 			e.turn()
 		}
 		p.mu.Unlock()
+		e.turns.call()
 		e.d.ring()
 		switch r.status {
 		case done:

@@ -297,6 +297,7 @@ func TestOperations_DoNotAllocate(t *testing.T) {
 	x := fabric.Extend(e)
 	b, big := make([]byte, 8), make([]byte, 1000)
 	s := fabric.Strides{Block: 8, Blocks: 20, Dst: 16, Src: 24}
+	parts := []fabric.Part{{Off: 8, Data: big[:40]}, {Off: 100, Data: big[100:200]}, {}, {Off: 900, Data: big[900:]}}
 	must := func(err error) {
 		if err != nil {
 			t.Fatal(err)
@@ -313,6 +314,8 @@ func TestOperations_DoNotAllocate(t *testing.T) {
 		"get nbi":    func() { must(x.GetNBI(1, b, 0)); must(x.Quiet()) },
 		"fetch nbi":  func() { must(x.FetchAtomicNBI(1, fabric.OpSum, fabric.Uint64, 0, 1, 0, b)); must(x.Quiet()) },
 		"put signal": func() { must(x.PutSignal(1, 64, b, 0, fabric.OpWrite, 1)); must(x.Quiet()) },
+		"put parts":  func() { must(x.PutV(1, parts)); must(x.Quiet()) },
+		"get parts":  func() { must(x.GetV(1, parts)) },
 		"put blocks": func() { must(x.PutStrided(1, 0, big, s)); must(x.Quiet()) },
 		"get blocks": func() { must(x.GetStrided(1, big, 0, s)) },
 	} {

@@ -54,14 +54,14 @@ func (p *Provider) choose() (offer, verdict, error) {
 	return o, v, nil
 }
 
-// How long a call polls before it is waited for in Go.
 const (
-	spinTime    = 200 * time.Microsecond
-	crowdedTime = 50 * time.Microsecond
-	autoTime    = 20 * time.Microsecond // the provider's own thread needs the core
+	// How long an operation is polled for before it is waited for asleep; where PEs
+	// share a core, or the provider's own thread needs it, less.
+	spinTime = 200 * time.Microsecond
+	autoTime = 20 * time.Microsecond
 
 	// How long the thread leaves progress to calls that poll before it looks again,
-	// at first; four times as long if they go on.
+	// at first; eight times as long if they go on.
 	standbyTime = 100 * time.Microsecond
 )
 
@@ -79,20 +79,23 @@ func (p *Provider) Open(job fabric.Job) (fabric.Domain, error) {
 		provider: o.provider(), auto: o.auto(), allocated: o.allocated() || p.o.Allocated,
 		givesKeys: o.givesKeys(), keySize: o.keySize(), inject: o.injectSize(),
 		readBack: v.readBack || p.o.ReadBack,
-		spin:     spinTime,
+		slices:   int(spinTime / crossing),
+		single:   runtime.GOMAXPROCS(0) == 1,
 	}
+	d.turns.begin = time.Now()
 	d.maxMessage = o.maxMessage()
 	if p.lab.maxMessage != 0 {
 		d.maxMessage = min(d.maxMessage, p.lab.maxMessage)
 	}
 	c := config{pauses: 64, yields: 16, spinners: max(2, runtime.NumCPU()), npes: job.NPEs, maxMessage: d.maxMessage, inOrder: v.inOrder}
+	c.spin, c.standby = crossing, cmp.Or(p.lab.standby, standbyTime)
 	switch {
 	case d.auto:
-		d.spin, c.pauses, c.yields = autoTime, 0, 1
+		d.slices, c.spin, c.pauses, c.yields = 1, autoTime, 0, 1
 	case p.o.Crowded:
-		d.spin, c.pauses, c.yields, c.spinners = crowdedTime, 4, 1, 2
+		d.slices, c.pauses, c.yields, c.spinners = 1, 4, 1, 2
 	}
-	c.spin, c.standby = d.spin, cmp.Or(p.lab.standby, standbyTime)
+	d.spin = c.spin
 	s, step, err := openShim(o, c)
 	if err != nil {
 		return nil, fmt.Errorf("fabric/ofi: %s of provider %s: %w", step, d.provider, err)

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 #include <rdma/fabric.h>
 #include <rdma/fi_atomic.h>
@@ -76,6 +77,29 @@ struct shim_wait {
 	struct shim_wait *next;
 };
 
+struct shim_strides {
+	size_t block, blocks, local, remote; // all but blocks in bytes
+};
+
+// One range of a list.
+struct shim_part {
+	uint64_t local;  // address here; no pointer, because Go's list of them holds none
+	uint64_t remote; // address or offset there
+	uint64_t size;   // bytes
+};
+
+// One message: some ranges here, some there, as many bytes in both.
+struct shim_message {
+	int kind;
+	uint64_t flags;
+	size_t nlocal, nremote;
+	struct iovec local[SHIM_IOVS];
+	struct fi_rma_iov remote[SHIM_IOVS];
+	size_t size;                 // bytes, where somebody wants to know
+	void *dest;                  // where scatter leads, or NULL
+	struct shim_strides scatter; // what to take from the bounce buffer
+};
+
 // One posted operation: what its completion is traced back by.
 struct shim_op {
 	struct fi_context2 context; // the provider's, first
@@ -88,6 +112,7 @@ struct shim_op {
 	uint8_t kind;
 	int32_t pe;
 	uint64_t operand, comparand, result;
+	struct shim_strides scatter; // of a get to dest, by way of bounce
 	struct shim_op *next;
 };
 
@@ -159,6 +184,7 @@ struct shim_domain {
 	uint32_t activity; // calls that have polled
 	uint32_t sleepers; // nonzero while the PE's goroutines sleep on doorbell
 	uint32_t doorbell; // futex
+	uint32_t stopping; // nonzero when the thread is to end
 	uint32_t standing; // nonzero while the thread leaves progress to spinners
 	uint32_t handback; // futex that ends this
 	uint32_t *other_sleepers, *other_doorbell; // of another fabric's waits, or NULL
@@ -189,10 +215,6 @@ struct shim_opened {
 	const char *step; // what failed
 };
 
-struct shim_strides {
-	size_t block, blocks, local, remote; // all but blocks in bytes
-};
-
 struct shim_cond {
 	const void *word;
 	uint64_t value;
@@ -215,6 +237,8 @@ struct shim_result shim_put(struct shim_stream *s, struct shim_target to, const 
 struct shim_result shim_get(struct shim_stream *s, struct shim_target to, uint8_t *dst, size_t size, size_t from, bool counted, struct shim_wait *w);
 struct shim_result shim_put_strided(struct shim_stream *s, struct shim_target to, const uint8_t *src, struct shim_strides st, size_t from, struct shim_wait *w);
 struct shim_result shim_get_strided(struct shim_stream *s, struct shim_target to, uint8_t *dst, struct shim_strides st, size_t from, struct shim_wait *w);
+struct shim_result shim_put_list(struct shim_stream *s, struct shim_target to, const struct shim_part *list, size_t count, size_t from, struct shim_wait *w);
+struct shim_result shim_get_list(struct shim_stream *s, struct shim_target to, const struct shim_part *list, size_t count, size_t from, struct shim_wait *w);
 struct shim_result shim_put_signal(struct shim_stream *s, struct shim_target to, const uint8_t *src, size_t size, struct shim_target signal, int op, uint64_t v, size_t from, struct shim_wait *w);
 bool shim_fuses(struct shim_domain *d, struct shim_target to, size_t size, int op);
 struct shim_result shim_put_fused(struct shim_stream *s, struct shim_target to, const uint8_t *src, size_t size, struct shim_target signal, uint64_t v);
@@ -251,6 +275,9 @@ struct shim_op *shim_take(struct shim_stream *s, struct shim_wait *w, int kind, 
 void shim_untake(struct shim_op *op);
 struct shim_wait *shim_wait_new(struct shim_stream *s);
 struct shim_result shim_settle(struct shim_stream *s, struct shim_wait *w, struct shim_spin *b);
+int64_t shim_post(struct shim_stream *s, const struct shim_target *to, const struct shim_message *m, struct shim_wait *w, void *bounce, struct shim_spin *b);
+struct shim_result shim_end(struct shim_stream *s, const struct shim_target *to, int kind, uint64_t from, struct shim_wait *w, int64_t ret, struct shim_spin *b);
+void shim_scatter(const struct shim_op *op);
 void *shim_bounce(struct shim_domain *d);
 void shim_unbounce(struct shim_domain *d, void *buffer);
 

@@ -204,7 +204,10 @@ void shim_close(struct shim_domain *d)
 {
 	if (d->threaded) {
 		uint64_t one = 1;
-		ssize_t n = write(d->stop_fd, &one, sizeof one); // an eventfd takes it
+		ssize_t n;
+
+		__atomic_store_n(&d->stopping, 1, __ATOMIC_RELEASE);
+		n = write(d->stop_fd, &one, sizeof one); // an eventfd takes it
 		(void)n;
 		shim_handback(d);
 		pthread_join(d->thread, NULL);

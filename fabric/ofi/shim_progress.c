@@ -71,7 +71,9 @@ static void completed(struct shim_op *op, const struct shim_error *error)
 	} else {
 		if (op->wait)
 			op->wait->result = op->result;
-		if (op->dest)
+		if (op->dest && op->kind == SHIM_GET)
+			shim_scatter(op);
+		else if (op->dest)
 			memcpy(op->dest, &op->result, op->size);
 		if (!__atomic_load_n(&d->heard[op->pe], __ATOMIC_RELAXED))
 			__atomic_store_n(&d->heard[op->pe], 1, __ATOMIC_RELAXED);
@@ -119,8 +121,10 @@ int shim_poll(struct shim_domain *d)
 	int total = 0;
 	ssize_t n;
 
-	if (!shim_lock(d))
+	if (!shim_lock(d)) {
+		pause_core();
 		return 0;
+	}
 	do {
 		n = fi_cq_read(d->cq, entries, 16);
 		for (ssize_t i = 0; i < n; i++)
@@ -173,6 +177,8 @@ static bool asleep(struct shim_domain *d)
 	return __atomic_load_n(&d->sleepers, __ATOMIC_RELAXED) || (other && __atomic_load_n(other, __ATOMIC_RELAXED));
 }
 
+enum { CLOCK_PASSES = 4 };
+
 // A spin polls until its caller has what it wants or the time is up. While one is
 // under way, the thread stands back.
 static struct shim_spin spin_begin(struct shim_domain *d, uint64_t ns)
@@ -202,15 +208,18 @@ bool shim_spin_pass(struct shim_spin *b)
 	shim_poll(d);
 	if (++b->passes > d->config.pauses && b->passes % d->config.yields == 0)
 		sched_yield();
-	else
-		pause_core();
+	// A look at the clock costs as much as a tenth of a pass.
+	if (b->passes % CLOCK_PASSES && b->length)
+		return true;
+	if (!b->late && shim_aborted(d))
+		return false;
 	passed = now_ns() - b->start;
 	// What was polled in may be what a goroutine sleeps for.
 	if (passed / 50000 > b->rings) {
 		b->rings = passed / 50000;
 		shim_ring(d);
 	}
-	return (passed < b->length || b->passes < 2) && (b->late || !shim_aborted(d));
+	return passed < b->length || b->passes < 2;
 }
 
 void shim_spin_end(struct shim_spin *b)
@@ -266,7 +275,7 @@ int64_t shim_wait_word(struct shim_domain *d, struct shim_cond c, uint64_t spin_
 	return done || holds(&c) ? SHIM_DONE : SHIM_PENDING;
 }
 
-enum { STANDBY_GROWTH = 4, IDLE_MS = 100 };
+enum { STANDBY_GROWTH = 8, IDLE_MS = 100 };
 
 // stand_by sleeps until progress is handed back, or for a time.
 static void stand_by(struct shim_domain *d, uint64_t ns)
@@ -302,7 +311,7 @@ void *shim_thread(void *domain)
 			stand_by(d, standby);
 			if (standby < STANDBY_GROWTH * d->config.standby_ns)
 				standby *= 2;
-			if (poll(fds, 1, 0) > 0)
+			if (__atomic_load_n(&d->stopping, __ATOMIC_ACQUIRE))
 				return NULL;
 			continue;
 		}

@@ -7,27 +7,17 @@
 // left, whatever the endpoint was asked for.
 
 #include <string.h>
-#include <sys/uio.h>
 
 #include "shim.h"
-
-// One message: some ranges here, some there, as many bytes in both.
-struct message {
-	int kind;
-	uint64_t flags;
-	size_t nlocal, nremote;
-	struct iovec local[SHIM_IOVS];
-	struct fi_rma_iov remote[SHIM_IOVS];
-};
 
 static struct shim_result again(uint64_t at, struct shim_wait *w)
 {
 	return (struct shim_result){.status = SHIM_AGAIN, .value = at, .wait = w};
 }
 
-// post hands a message to the provider; -FI_EAGAIN: there was no room for as long
+// shim_post hands a message to the provider; -FI_EAGAIN: there was no room for as long
 // as the spin lasted. The operation's completion goes to w, or is counted if that is NULL.
-static int64_t post(struct shim_stream *s, const struct shim_target *to, const struct message *m, struct shim_wait *w, void *bounce, struct shim_spin *b)
+int64_t shim_post(struct shim_stream *s, const struct shim_target *to, const struct shim_message *m, struct shim_wait *w, void *bounce, struct shim_spin *b)
 {
 	struct shim_domain *d = s->domain;
 	struct shim_op *op = shim_take(s, w, m->kind, to->pe);
@@ -49,6 +39,10 @@ static int64_t post(struct shim_stream *s, const struct shim_target *to, const s
 		return -FI_ENOMEM;
 	}
 	op->bounce = bounce;
+	if (m->dest) {
+		op->dest = m->dest;
+		op->scatter = m->scatter;
+	}
 	for (;;) {
 		if (shim_full(s, w))
 			ret = -FI_EAGAIN;
@@ -121,7 +115,16 @@ static struct shim_result fail(struct shim_stream *s, struct shim_wait *w, int64
 	return shim_settle(s, w, b);
 }
 
-static void one_range(struct message *m, const struct shim_target *to, const void *local, size_t at, size_t size)
+// shim_end ends a call that came as far as from: ret is what became of its last post.
+struct shim_result shim_end(struct shim_stream *s, const struct shim_target *to, int kind, uint64_t from, struct shim_wait *w, int64_t ret, struct shim_spin *b)
+{
+	struct shim_result r = ret == -FI_EAGAIN ? again(from, w) : ret ? fail(s, w, ret, kind, to, b) : shim_settle(s, w, b);
+
+	shim_spin_end(b);
+	return r;
+}
+
+static void one_range(struct shim_message *m, const struct shim_target *to, const void *local, size_t at, size_t size)
 {
 	m->nlocal = m->nremote = 1;
 	m->local[0].iov_base = (void *)local;
@@ -139,7 +142,7 @@ struct shim_result shim_put(struct shim_stream *s, struct shim_target to, const 
 
 	b = shim_spin_begin(s, how == SHIM_KEEP ? 0 : size);
 	while (from < size) {
-		struct message m = {.kind = SHIM_PUT, .flags = FI_DELIVERY_COMPLETE | FI_COMPLETION};
+		struct shim_message m = {.kind = SHIM_PUT, .flags = FI_DELIVERY_COMPLETE | FI_COMPLETION};
 		size_t n = size - from < d->config.max_message ? size - from : d->config.max_message;
 		bool await = how == SHIM_AWAIT;
 		void *bounce = NULL;
@@ -163,13 +166,11 @@ struct shim_result shim_put(struct shim_stream *s, struct shim_target to, const 
 			ret = -FI_ENOMEM;
 			break;
 		}
-		if ((ret = post(s, &to, &m, await ? w : NULL, bounce, &b)))
+		if ((ret = shim_post(s, &to, &m, await ? w : NULL, bounce, &b)))
 			break;
 		from += n;
 	}
-	struct shim_result r = ret == -FI_EAGAIN ? again(from, w) : ret ? fail(s, w, ret, SHIM_PUT, &to, &b) : shim_settle(s, w, &b);
-	shim_spin_end(&b);
-	return r;
+	return shim_end(s, &to, SHIM_PUT, from, w, ret, &b);
 }
 
 // shim_get reads into dst from byte from on. If it is counted, dst stays as it is
@@ -184,113 +185,14 @@ struct shim_result shim_get(struct shim_stream *s, struct shim_target to, uint8_
 	if (!counted && !w && !(w = shim_wait_new(s)))
 		ret = -FI_ENOMEM;
 	while (!ret && from < size) {
-		struct message m = {.kind = SHIM_GET, .flags = FI_COMPLETION};
+		struct shim_message m = {.kind = SHIM_GET, .flags = FI_COMPLETION};
 		size_t n = size - from < d->config.max_message ? size - from : d->config.max_message;
 
 		one_range(&m, &to, dst + from, from, n);
-		if (!(ret = post(s, &to, &m, w, NULL, &b)))
+		if (!(ret = shim_post(s, &to, &m, w, NULL, &b)))
 			from += n;
 	}
-	struct shim_result r = ret == -FI_EAGAIN ? again(from, w) : ret ? fail(s, w, ret, SHIM_GET, &to, &b) : shim_settle(s, w, &b);
-	shim_spin_end(&b);
-	return r;
-}
-
-// blocks makes a message of blocks first … of a strided transfer and returns how
-// many it takes.
-static size_t blocks(struct shim_domain *d, struct message *m, const struct shim_target *to, const uint8_t *local, const struct shim_strides *st, size_t first)
-{
-	size_t n = st->blocks - first < d->iovs ? st->blocks - first : d->iovs;
-
-	if (n > d->config.max_message / st->block)
-		n = d->config.max_message / st->block;
-	m->nlocal = m->nremote = n;
-	for (size_t i = 0; i < n; i++) {
-		m->local[i].iov_base = (void *)(local + (first + i) * st->local);
-		m->local[i].iov_len = st->block;
-		m->remote[i] = (struct fi_rma_iov){
-			.addr = to->at + (first + i) * st->remote, .len = st->block, .key = to->key};
-	}
-	return n;
-}
-
-// gather copies the local ranges of a message to a buffer that takes their place.
-static void gather(struct message *m, uint8_t *buffer)
-{
-	size_t size = 0;
-
-	for (size_t i = 0; i < m->nlocal; i++) {
-		memcpy(buffer + size, m->local[i].iov_base, m->local[i].iov_len);
-		size += m->local[i].iov_len;
-	}
-	m->nlocal = 1;
-	m->local[0].iov_base = buffer;
-	m->local[0].iov_len = size;
-}
-
-// shim_put_strided writes blocks from number from on, several in one message. A
-// block is no longer than a message may be.
-struct shim_result shim_put_strided(struct shim_stream *s, struct shim_target to, const uint8_t *src, struct shim_strides st, size_t from, struct shim_wait *w)
-{
-	struct shim_domain *d = s->domain;
-	struct shim_spin b;
-	int64_t ret = 0;
-
-	b = shim_spin_begin(s, st.block * st.blocks);
-	while (from < st.blocks) {
-		struct message m = {.kind = SHIM_PUT, .flags = FI_DELIVERY_COMPLETE | FI_COMPLETION};
-		size_t n = blocks(d, &m, &to, src, &st, from);
-		size_t bytes = n * st.block;
-		uint8_t small[1024];
-		void *bounce = NULL;
-		bool await = false;
-
-		if (bytes <= d->info->tx_attr->inject_size && bytes <= sizeof small) {
-			gather(&m, small);
-			m.flags |= FI_INJECT;
-		} else if (bytes <= SHIM_BOUNCE) {
-			while (!(bounce = shim_bounce(d)) && shim_spin_pass(&b))
-				;
-			if (!bounce) {
-				ret = -FI_EAGAIN;
-				break;
-			}
-			gather(&m, bounce);
-		} else {
-			await = true;
-			if (!w && !(w = shim_wait_new(s))) {
-				ret = -FI_ENOMEM;
-				break;
-			}
-		}
-		if ((ret = post(s, &to, &m, await ? w : NULL, bounce, &b)))
-			break;
-		from += n;
-	}
-	struct shim_result r = ret == -FI_EAGAIN ? again(from, w) : ret ? fail(s, w, ret, SHIM_PUT, &to, &b) : shim_settle(s, w, &b);
-	shim_spin_end(&b);
-	return r;
-}
-
-// shim_get_strided reads blocks from number from on and waits for them together.
-struct shim_result shim_get_strided(struct shim_stream *s, struct shim_target to, uint8_t *dst, struct shim_strides st, size_t from, struct shim_wait *w)
-{
-	struct shim_spin b;
-	int64_t ret = 0;
-
-	b = shim_spin_begin(s, st.block * st.blocks);
-	if (!w && !(w = shim_wait_new(s)))
-		ret = -FI_ENOMEM;
-	while (!ret && from < st.blocks) {
-		struct message m = {.kind = SHIM_GET, .flags = FI_COMPLETION};
-		size_t n = blocks(s->domain, &m, &to, dst, &st, from);
-
-		if (!(ret = post(s, &to, &m, w, NULL, &b)))
-			from += n;
-	}
-	struct shim_result r = ret == -FI_EAGAIN ? again(from, w) : ret ? fail(s, w, ret, SHIM_GET, &to, &b) : shim_settle(s, w, &b);
-	shim_spin_end(&b);
-	return r;
+	return shim_end(s, &to, SHIM_GET, from, w, ret, &b);
 }
 
 // shim_put_signal writes src, waits for its delivery, then updates the signal, unless

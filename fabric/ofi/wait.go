@@ -19,10 +19,8 @@ import (
 // more will come, and longer if it had not slept long: a PE that waits answers
 // others as fast as it can while they keep it busy.
 const (
-	slice       = 200 * time.Microsecond
-	firstSlices = 1
-	mostSlices  = 256
-	shortSleep  = 500 * time.Microsecond
+	longest    = 256 // times as many slices as at first
+	shortSleep = 500 * time.Microsecond
 )
 
 // How long a sleep lasts at most. What comes in rings, but for bare stores, and
@@ -43,7 +41,7 @@ func (d *Domain) Wait(c fabric.Cond) error {
 		return fmt.Errorf("fabric/ofi: wait for a %v at offset %d of %d bytes", c.Type, c.Off, len(d.segment))
 	}
 	w := d.word(c.Off)
-	held, err := d.poll(w, c, firstSlices)
+	held, err := d.poll(w, c, d.slices)
 	if err == nil && !held {
 		p := d.waits.take()
 		p.word, p.cond = w, c
@@ -58,16 +56,30 @@ func (d *Domain) Wait(c fabric.Cond) error {
 	return nil
 }
 
+// await returns once what p waits for has come, which a call has polled for already.
+func (d *Domain) await(p *parked) error {
+	held, err := d.poll(p.word, p.cond, d.slices-1)
+	if err == nil && !held {
+		p.done = false
+		err = d.waits.sleep(p)
+	}
+	return err
+}
+
 // poll reports whether c held for w within so many slices.
 func (d *Domain) poll(w word, c fabric.Cond, slices int) (held bool, err error) {
 	for range slices {
 		if err := d.ended(); err != nil {
 			return false, err
 		}
-		if c.Holds(w.load(c.Type.Size())) || d.shim.waitWord(w, c, min(slice, d.spin)) {
+		if c.Holds(w.load(c.Type.Size())) || d.shim.waitWord(w, c, d.spin) {
 			return true, nil
 		}
-		runtime.Gosched()
+		if d.single {
+			runtime.Gosched()
+		} else {
+			d.turns.call()
+		}
 	}
 	return false, nil
 }
@@ -196,7 +208,7 @@ func (w *waits) sleep(me *parked) error {
 // or polls.
 func (w *waits) lead(me *parked) {
 	d := w.d
-	nap, slices := longNap, firstSlices
+	nap, slices := longNap, d.slices
 	if d.auto {
 		nap = shortNap
 	}
@@ -213,9 +225,9 @@ func (w *waits) lead(me *parked) {
 			begin := time.Now()
 			futexWait(d.doorbell, bell, nap)
 			if rung = d.doorbell.Load() != bell; rung && time.Since(begin) < shortSleep {
-				slices = min(2*slices, mostSlices)
+				slices = min(2*slices, longest*d.slices)
 			} else {
-				slices = firstSlices
+				slices = d.slices
 			}
 			w.mu.Lock()
 		}
