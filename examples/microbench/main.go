@@ -5,6 +5,7 @@
 // result ends the job with status 1.
 //
 //	gorun -np 2 microbench p2p    transfers, atomics and signals from PE 0 to PE 1
+//	gorun -np 2 microbench away   some of them while PE 1 sleeps, and while it computes
 //	gorun -np 4 microbench coll   collectives of all PEs
 //	gorun -np 2 microbench gups   random atomic updates by all PEs
 //	gorun -np 2 microbench init   time to start and to end, memory
@@ -59,7 +60,7 @@ func run(pe *shmem.PE, args []string, benchT string, initTook time.Duration, out
 		want = time.Duration(seconds * float64(time.Second))
 	}
 	if len(args) != 1 {
-		return command.Usagef("want one of p2p, coll, gups, init")
+		return command.Usagef("want one of p2p, away, coll, gups, init")
 	}
 	if args[0] == "init" {
 		return reportInit(pe, initTook, out)
@@ -70,13 +71,15 @@ func run(pe *shmem.PE, args []string, benchT string, initTook time.Duration, out
 	}
 	switch args[0] {
 	case "p2p":
-		return p2p(b)
+		return p2p(b, pairFigures)
+	case "away":
+		return p2p(b, away)
 	case "coll":
 		return coll(b)
 	case "gups":
 		return gups(b)
 	}
-	return command.Usagef("unknown mode %q: want one of p2p, coll, gups, init", args[0])
+	return command.Usagef("unknown mode %q: want one of p2p, away, coll, gups, init", args[0])
 }
 
 // figure prints one figure.

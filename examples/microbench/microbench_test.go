@@ -25,6 +25,7 @@ var figures = map[string]string{
 		getbw_4K GB/s, getbw_64K GB/s, getbw_1M GB/s, getbw_16M GB/s,
 		memcpy_4K GB/s, memcpy_64K GB/s, memcpy_1M GB/s, memcpy_16M GB/s,
 		iput8x1024 us, fadd us, cswap us, fetch us, add_rate Mops/s, pp_put_half us, pp_putsignal_half us`,
+	"away": `put8_asleep us, get8_asleep us, fadd_asleep us, put8_computing us, get8_computing us, fadd_computing us`,
 	"coll": `barrier_npN us, bcast_8_npN us, bcast_1M_npN us, sum_1_npN us, sum_1Mi_npN us,
 		alltoall_8_npN us, alltoall_64K_npN us, fcollect_8_npN us, fcollect_64K_npN us`,
 	"gups": `gups_xor Mups`,
@@ -74,7 +75,7 @@ func TestMicrobench_InProcess(t *testing.T) {
 	for _, c := range []struct {
 		mode string
 		np   int
-	}{{"p2p", 2}, {"p2p", 3}, {"coll", 1}, {"coll", 3}, {"gups", 3}} {
+	}{{"p2p", 2}, {"p2p", 3}, {"away", 2}, {"coll", 1}, {"coll", 3}, {"gups", 3}} {
 		if reportedAsRace(c.mode) {
 			continue
 		}
@@ -118,6 +119,7 @@ func TestMicrobench_UnderGorun(t *testing.T) {
 	t.Setenv("BENCH_T", "0.001")
 	microbench := jobtest.Build(t)
 	checkFigures(t, microbench.Succeed(2, "p2p"), "p2p", 2)
+	checkFigures(t, microbench.Succeed(2, "away"), "away", 2)
 	checkFigures(t, microbench.Succeed(3, "coll"), "coll", 3)
 	checkFigures(t, microbench.Succeed(2, "gups"), "gups", 2)
 	checkFigures(t, microbench.Succeed(2, "init"), "init", 2, "finalize_s s")

@@ -46,7 +46,8 @@ func newPair(b *bench) (*pair, error) {
 	return p, nil
 }
 
-func p2p(b *bench) error {
+// p2p calls measure for PE 0 and PE 1.
+func p2p(b *bench, measure func(p *pair) error) error {
 	if b.npes < 2 {
 		return command.Usagef("p2p needs 2 PEs, not %d", b.npes)
 	}
@@ -54,6 +55,10 @@ func p2p(b *bench) error {
 	if err != nil {
 		return err
 	}
+	return measure(p)
+}
+
+func pairFigures(p *pair) error {
 	for _, measure := range []func() error{
 		p.put8, p.putRate, p.get8, p.bandwidths, p.strided,
 		p.fetchAdd, p.compareSwap, p.fetch, p.addRate, p.pingPong, p.pingPongSignal,
