@@ -34,6 +34,8 @@ func TestRange_IsRefusedBeforeItIsPosted(t *testing.T) {
 			"getNBI":  e.GetNBI(1, b, off),
 			"strided": e.PutStrided(1, off, b, fabric.Strides{Block: 4, Blocks: 9, Dst: 8, Src: 4}),
 			"gather":  e.GetStrided(1, b, off, fabric.Strides{Block: 4, Blocks: 9, Dst: 4, Src: 8}),
+			"putv":    e.PutV(1, []fabric.Part{{Data: b}, {Off: off, Data: b}}),
+			"getv":    e.GetV(1, []fabric.Part{{Data: b}, {Off: off, Data: b}}),
 			"signal":  e.PutSignal(1, 0, b, word, fabric.OpWrite, 1),
 			"word":    e.PutWord(1, word, 8, 1),
 			"atomic":  e.Atomic(1, fabric.OpSum, fabric.Uint64, word, 1),
@@ -84,9 +86,20 @@ func TestStats_CountTheCalls(t *testing.T) {
 				{"put of 8 blocks of 1000 bytes", func() error {
 					return e.PutStrided(1, 0, b, fabric.Strides{Block: 1000, Blocks: 8, Dst: 2000, Src: 1000})
 				}, Stats{Writes: 2, BouncedWrites: 2}},
+				{"put of 900 blocks side by side there", func() error {
+					return e.PutStrided(1, 0, b, fabric.Strides{Block: 8, Blocks: 900, Dst: 8, Src: 16})
+				}, Stats{Writes: 1, BouncedWrites: 1}},
 				{"get of 8 blocks", func() error {
-					return e.GetStrided(1, b, 0, fabric.Strides{Block: 8, Blocks: 8, Dst: 16, Src: 24})
+					return e.GetStrided(1, b, 0, fabric.Strides{Block: 8, Blocks: 8, Dst: 16, Src: 2400})
 				}, Stats{Reads: 2}},
+				{"get of 900 blocks close together", func() error {
+					return e.GetStrided(1, b, 0, fabric.Strides{Block: 8, Blocks: 900, Dst: 16, Src: 24})
+				}, Stats{Reads: 2}},
+				{"put of 5 small parts", func() error { return e.PutV(1, apart(b, 5, 8)) }, Stats{Writes: 2, InjectedWrites: 2}},
+				{"put of 4 parts of 1000 bytes", func() error { return e.PutV(1, apart(b, 4, 1000)) }, Stats{Writes: 1, BouncedWrites: 1}},
+				{"put of 4 parts of 5000 bytes", func() error { return e.PutV(1, apart(b, 4, 5000)) }, Stats{Writes: 1}},
+				{"get of 9 parts", func() error { return e.GetV(1, apart(b, 9, 100)) }, Stats{Reads: 3}},
+				{"put of 65 parts", func() error { return e.PutV(1, apart(b, 65, 10)) }, Stats{Writes: 17, InjectedWrites: 17}},
 			} {
 				before := d[0].Stats()
 				require.NoError(t, c.do(), c.what)
@@ -95,6 +108,16 @@ func TestStats_CountTheCalls(t *testing.T) {
 			}
 		})
 	}
+}
+
+// apart returns n parts of b, each of size bytes, that touch neither here nor there.
+func apart(b []byte, n, size int) []fabric.Part {
+	parts := make([]fabric.Part, n)
+	for i := range parts {
+		at := i * (size + 8) % (len(b) - size)
+		parts[i] = fabric.Part{Off: fabric.Addr(i * (size + 8)), Data: b[at:][:size]}
+	}
+	return parts
 }
 
 func minus(a, b Stats) Stats {

@@ -60,7 +60,7 @@ int64_t shim_post(struct shim_stream *s, const struct shim_target *to, const str
 	__atomic_fetch_add(m->kind == SHIM_PUT ? &d->counters.writes : &d->counters.reads, 1, __ATOMIC_RELAXED);
 	if (m->flags & FI_INJECT)
 		__atomic_fetch_add(&d->counters.injected, 1, __ATOMIC_RELAXED);
-	if (bounce)
+	if (bounce && m->kind == SHIM_PUT)
 		__atomic_fetch_add(&d->counters.bounced, 1, __ATOMIC_RELAXED);
 	return 0;
 }
