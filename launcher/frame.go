@@ -35,25 +35,41 @@ const (
 	frameStop                   // n: a signal for all PEs, from the launcher itself
 	frameKill                   // kill all processes of the job, and end
 	frameCredit                 // n: bytes of output that have been written
+	frameInput                  // data: of the launcher's standard input, none at its end
+
+	// Of a job of several nodes.
+	frameNetworks // data: the network of each node in JSON
+	framePeers    // data: where each node listens for beats, in JSON
+	frameTable    // n: bytes of it from here on; data: part of what pmi.Hub made of a round
+	frameRefuse   // data: why rounds of the bootstrap fail
 )
 
 // To the launcher. The first frame is frameHello, the last one frameBye.
 const (
-	frameHello   kind = 64 + iota // n: linkVersion
-	frameStarted                  // n: how many PEs run now
-	frameFailed                   // n: exit status; data: why the job could not be started
-	frameOutput                   // pe; n: stream, 1 or 2; data: bytes of it, none at its end
-	frameJoined                   // pe has called Init
-	frameAbort                    // pe; n: status; data: text
-	frameExit                     // pe; n: exit code, or −signal; data: a pmi.State (1 byte)
-	frameBroken                   // pe; data: how it broke the bootstrap's protocol
-	frameNotice                   // data: text for the user
-	frameBye                      // no process of the job is left on the node
+	frameHello      kind = 64 + iota // n: linkVersion
+	frameStarted                     // n: how many PEs run now
+	frameFailed                      // n: exit status; data: why the job could not be started
+	frameOutput                      // pe; n: stream, 1 or 2; data: bytes of it, none at its end
+	frameJoined                      // pe has called Init
+	frameAbort                       // pe; n: status; data: text
+	frameExit                        // pe; n: exit code, or −signal; data: a pmi.State (1 byte)
+	frameBroken                      // pe; data: how it broke the bootstrap's protocol
+	frameNotice                      // data: text for the user
+	frameBye                         // no process of the job is left on the node
+	frameInputTaken                  // n: bytes of input that PE 0 has room for again
+
+	// Of a job of several nodes.
+	frameNetwork     // data: the node's network in JSON
+	frameSource      // data: where the node listens for beats: an address and a port
+	frameRound       // n: bytes of it from here on; data: part of a round of the node's server
+	frameFinalized   // pe takes part in no round any more
+	frameRoundFailed // data: why
+	frameLate        // data: a lateness in JSON
 )
 
 const (
 	// linkVersion changes whenever the frames do.
-	linkVersion = 1
+	linkVersion = 2
 
 	frameHead = 1 + 4 + 8
 
@@ -64,6 +80,9 @@ const (
 	// maxOutput is the most data of a frameOutput, so that no stream keeps
 	// others waiting.
 	maxOutput = 32 << 10
+
+	// maxPart is the most data of a frame with part of a round.
+	maxPart = 1 << 20
 )
 
 var errFrame = errors.New("malformed frame")
@@ -110,6 +129,36 @@ func readFrame(r io.Reader) (frame, error) {
 		f.data = data
 	}
 	return f, nil
+}
+
+// sendParts sends data, in frames of the kind, as a joiner takes it.
+func (l *link) sendParts(k kind, data []byte) {
+	for {
+		part := data[:min(len(data), maxPart)]
+		l.send(frame{kind: k, n: int64(len(data)), data: part})
+		if data = data[len(part):]; len(data) == 0 {
+			return
+		}
+	}
+}
+
+// A joiner joins the parts of one round after the other.
+type joiner struct {
+	limit int // bytes of a round
+	data  []byte
+}
+
+// add takes a part, and returns the whole if that was its last one.
+func (j *joiner) add(f frame) (whole []byte, err error) {
+	if f.n < int64(len(f.data)) || f.n > int64(j.limit-len(j.data)) {
+		return nil, fmt.Errorf("%w: %d bytes of a round from here on, with %d, after %d of at most %d", errFrame, f.n, len(f.data), len(j.data), j.limit)
+	}
+	j.data = append(j.data, f.data...)
+	if f.n > int64(len(f.data)) {
+		return nil, nil
+	}
+	whole, j.data = j.data, nil
+	return whole, nil
 }
 
 // noEOF turns the end of input amid a frame into an error that says so.

@@ -16,6 +16,9 @@ type Job struct {
 	Dir  string   // where the PEs start; empty: here
 
 	NPEs    int           // how many PEs; see CheckNPEs
+	Hosts   []Host        // where they run, in the order of their numbers; empty: all of them here
+	Agent   []string      // command that starts the one behind it on a host; see AgentHost
+	Iface   string        // each node's interface to the data network; empty: found out
 	Heap    uint64        // bytes of each PE's symmetric heap; at most MaxHeap
 	Label   bool          // start each line of output with the PE's number
 	Timeout time.Duration // how long the job may take; 0: for ever
@@ -25,6 +28,20 @@ type Job struct {
 	// Remove names files and folders to be removed once all PEs run.
 	Remove []string
 }
+
+// A Host is a machine, or what an agent takes for one, that runs some of a job's
+// PEs.
+type Host struct {
+	Name string
+	PEs  int // at least one
+}
+
+// AgentHost stands for the host's name in the words of [Job.Agent]. The words of
+// gorun's own command line for a proxy are put behind them; the agent connects
+// its standard input and output to those of the command, without change.
+//
+// Without an agent, the only host is the one that gorun runs on.
+const AgentHost = "{host}"
 
 // A Binding says which cores the PEs of a node may use.
 type Binding int
@@ -56,6 +73,6 @@ const (
 	// MaxHeap is the largest heap of a PE in bytes: addresses have 47 bits.
 	MaxHeap = 1<<46 - 1<<20
 
-	// maxPEs is the most PEs of a node, whatever the system allows.
-	maxPEs = segment.MaxPEs
+	// MaxPEs is the most PEs of a job, whatever the system allows.
+	MaxPEs = segment.MaxPEs
 )

@@ -30,7 +30,7 @@ func (l *link) send(f frame) {
 
 // A credit bounds the bytes of output that are on their way to the launcher,
 // which thus can keep them all, and need not stop reading frames when whoever
-// reads its output does not.
+// reads its output does not. The same goes for input, the other way.
 type credit struct {
 	mu     sync.Mutex
 	change sync.Cond
@@ -38,11 +38,16 @@ type credit struct {
 	closed bool
 }
 
-// outputWindow is the most bytes of output on their way from a proxy.
-const outputWindow = 1 << 20
+const (
+	// outputWindow is the most bytes of output on their way from a proxy.
+	outputWindow = 1 << 20
 
-func newCredit() *credit {
-	c := &credit{left: outputWindow}
+	// inputWindow is the most bytes of input on their way to PE 0.
+	inputWindow = 64 << 10
+)
+
+func newCredit(window int64) *credit {
+	c := &credit{left: window}
 	c.change.L = &c.mu
 	return c
 }
@@ -71,4 +76,67 @@ func (c *credit) close() {
 	defer c.mu.Unlock()
 	c.closed = true
 	c.change.Broadcast()
+}
+
+// An outbox writes what it is given, in order, from a goroutine of its own: who
+// gives never waits for who reads, which may be stopped or gone.
+type outbox struct {
+	w       io.WriteCloser
+	written func(n int) // told how many bytes have been written; may be nil
+
+	mu     sync.Mutex
+	change sync.Cond
+	queue  [][]byte
+	closed bool
+}
+
+func newOutbox(w io.WriteCloser, written func(n int)) *outbox {
+	o := &outbox{w: w, written: written}
+	o.change.L = &o.mu
+	go o.run()
+	return o
+}
+
+// Write queues a copy of b.
+func (o *outbox) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.closed {
+		o.queue = append(o.queue, append([]byte(nil), b...))
+		o.change.Signal()
+	}
+	return len(b), nil
+}
+
+// Close closes the writer behind it once everything is written.
+func (o *outbox) Close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.closed = true
+	o.change.Signal()
+}
+
+func (o *outbox) run() {
+	defer o.w.Close()
+	for {
+		o.mu.Lock()
+		for len(o.queue) == 0 && !o.closed {
+			o.change.Wait()
+		}
+		queue := o.queue
+		o.queue = nil
+		o.mu.Unlock()
+		if queue == nil {
+			return
+		}
+		for _, b := range queue {
+			if _, err := o.w.Write(b); err != nil {
+				o.Close() // nobody reads
+				return
+			}
+			if o.written != nil {
+				o.written(len(b))
+			}
+		}
+	}
 }

@@ -26,8 +26,14 @@ type nodeJob struct {
 	PEs   int // PEs of this node
 	NPEs  int // PEs of the job
 
+	Node  int      // which of the job's nodes this is
+	Nodes []int    // PEs of each
+	Hosts []string // names of each; empty: the launcher's own
+	Iface string   // interface to the data network; empty: found out
+
 	Heap    uint64
-	Label   bool // stdout, too, comes as frames
+	Piped   bool // stdout, too, comes as frames
+	Fed     bool // stdin, too, comes as frames
 	Bind    Binding
 	Shared  bool // the PEs stay in the launcher's process group
 	Verbose bool

@@ -12,9 +12,9 @@ import (
 // An output writes what PEs write, in the order in which it comes, from a
 // goroutine of its own: whoever reads it may be slow, or stop reading.
 type output struct {
-	streams [3]io.Writer  // by stream; 1 and 2
-	written func(n int64) // told how many bytes of the PEs have been written, or dropped
-	failed  chan error    // the first failure of stream 1; cap 1
+	streams [3]io.Writer            // by stream; 1 and 2
+	written func(node int, n int64) // told how many bytes of a node's PEs have been written, or dropped
+	failed  chan error              // the first failure of stream 1; cap 1
 
 	mu     sync.Mutex
 	change sync.Cond
@@ -27,10 +27,11 @@ type output struct {
 type piece struct {
 	stream int
 	text   []byte
-	size   int // bytes of a PE's output that it carries
+	node   int
+	size   int // bytes of output of the node's PEs that it carries
 }
 
-func newOutput(stdout, stderr io.Writer, written func(n int64)) *output {
+func newOutput(stdout, stderr io.Writer, written func(node int, n int64)) *output {
 	o := &output{
 		streams: [3]io.Writer{1: stdout, 2: stderr},
 		written: written,
@@ -42,11 +43,12 @@ func newOutput(stdout, stderr io.Writer, written func(n int64)) *output {
 	return o
 }
 
-// add queues text, which carries size bytes of a PE's output. It does not wait.
-func (o *output) add(stream int, text []byte, size int) {
+// add queues text, which carries size bytes of output of a node's PEs. It does
+// not wait.
+func (o *output) add(stream int, text []byte, node, size int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.queue = append(o.queue, piece{stream, text, size})
+	o.queue = append(o.queue, piece{stream, text, node, size})
 	o.change.Signal()
 }
 
@@ -78,7 +80,7 @@ func (o *output) write() {
 				}
 			}
 			if p.size > 0 {
-				o.written(int64(p.size))
+				o.written(p.node, int64(p.size))
 			}
 		}
 	}
@@ -96,12 +98,12 @@ func (o *output) next() []piece {
 	return pieces
 }
 
-// join takes the first pieces for the same stream, as one: a write costs more
-// than a copy.
+// join takes the first pieces of a node for the same stream, as one: a write
+// costs more than a copy.
 func join(pieces []piece) (first piece, rest []piece) {
 	first, rest = pieces[0], pieces[1:]
 	var all []byte
-	for len(rest) > 0 && rest[0].stream == first.stream && len(first.text) < maxOutput {
+	for len(rest) > 0 && rest[0].stream == first.stream && rest[0].node == first.node && len(first.text) < maxOutput {
 		if all == nil {
 			all = append(make([]byte, 0, 2*maxOutput), first.text...)
 		}

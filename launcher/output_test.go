@@ -87,12 +87,12 @@ func FuzzLabeler(f *testing.F) {
 func TestOutput_KeepsOrderAndCounts(t *testing.T) {
 	var all bytes.Buffer
 	written := int64(0)
-	o := newOutput(&all, &all, func(n int64) { written += n })
+	o := newOutput(&all, &all, func(_ int, n int64) { written += n })
 	var want strings.Builder
 	for i := range 1000 {
 		text := fmt.Sprintf("%d\n", i)
 		want.WriteString(text)
-		o.add(1+i%3%2, []byte(text), 10)
+		o.add(1+i%3%2, []byte(text), 0, 10)
 	}
 	o.close()
 	<-o.done
@@ -111,9 +111,9 @@ func (s stuck) Write([]byte) (int, error) {
 func TestOutput_AddDoesNotWaitForAReader(t *testing.T) {
 	s := stuck{make(chan struct{})}
 	credited := make(chan int64, 3)
-	o := newOutput(s, io.Discard, func(n int64) { credited <- n })
+	o := newOutput(s, io.Discard, func(_ int, n int64) { credited <- n })
 	for range 3 {
-		o.add(1, make([]byte, maxOutput), 5)
+		o.add(1, make([]byte, maxOutput), 0, 5)
 	}
 	require.Empty(t, credited)
 	close(s.release)
@@ -126,7 +126,7 @@ func TestOutput_AddDoesNotWaitForAReader(t *testing.T) {
 }
 
 func TestCredit(t *testing.T) {
-	c := newCredit()
+	c := newCredit(outputWindow)
 	c.take(outputWindow)
 	taken := make(chan struct{})
 	go func() {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"os/signal"
 	"runtime"
@@ -43,7 +44,11 @@ type proxy struct {
 	up     link // frames to the launcher
 	credit *credit
 	job    nodeJob
+	source netip.Addr // where other nodes reach this one; not valid: there are none
+	beat   *net.UDPConn
 	server *pmi.Server
+	table  joiner  // of rounds of all nodes
+	input  *outbox // standard input of PE 0, if it comes as frames
 
 	mu      sync.Mutex // held while children are reaped or signalled: no number is used twice
 	pes     []*pe
@@ -68,7 +73,7 @@ type pe struct {
 // standard input and output, and returns its exit status.
 func Proxy() int {
 	runtime.LockOSThread() // of the PEs' parent; it lives as long as this process
-	p := &proxy{credit: newCredit(), byPID: make(map[int]*pe), reaped: make(chan struct{})}
+	p := &proxy{credit: newCredit(outputWindow), byPID: make(map[int]*pe), reaped: make(chan struct{})}
 	frames, err := p.connect()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "gorun: proxy: %v\n", err)
@@ -87,7 +92,9 @@ func Proxy() int {
 	if err == nil {
 		// Before the first PE: PE 0 may be at the terminal, too.
 		witness := p.watchSignals()
-		err = p.start()
+		if err = p.joinNetwork(frames); err == nil {
+			err = p.start()
+		}
 		go p.reap()
 		if err == nil {
 			p.serve(frames, witness)
@@ -95,7 +102,7 @@ func Proxy() int {
 	} else {
 		close(p.reaped)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, errEnded) {
 		var failed startFailure
 		if !errors.As(err, &failed) {
 			failed = startFailure{err.Error(), StatusError}
@@ -141,7 +148,7 @@ func (p *proxy) connect() (<-chan frame, error) {
 		return nil, fmt.Errorf("link: %w", err)
 	}
 	for _, inherited := range []int{fdProxyStdin, fdProxyStdout} {
-		unix.CloseOnExec(inherited)
+		unix.CloseOnExec(inherited) // if it is there: an agent may pass on none
 	}
 	in, err := ours(fd[0], "link")
 	if err != nil {
@@ -175,7 +182,7 @@ func (p *proxy) start() error {
 		return fmt.Errorf("a job's secret of %d bytes, want %d", len(p.job.Secret), len(secret))
 	}
 	var joined sync.Once
-	p.server = pmi.NewServer(pmi.Job{
+	job := pmi.Job{
 		NPEs:   p.job.NPEs,
 		ID:     p.job.ID,
 		Secret: secret,
@@ -187,17 +194,37 @@ func (p *proxy) start() error {
 		},
 		Notice: p.notice,
 		Log:    p.log,
-	})
+	}
+	if len(p.job.Nodes) > 1 {
+		p.joinRounds(&job)
+	}
+	p.server = pmi.NewServer(job)
+	if p.job.Fed {
+		if err := CheckNPEs(p.job.PEs); err != nil { // with this host's limits
+			return startFailure{err.Error(), StatusUsage}
+		}
+	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("bootstrap server: %w", err)
 	}
 	go accept(listener, p.server, p.log)
-	s, err := newStarter(&p.job, listener.Addr().String(), fdProxyStdin, fdProxyStdout)
+	s, err := newStarter(&p.job, listener.Addr().String())
 	if err != nil {
 		return err
 	}
 	defer s.end()
+	if p.source.IsValid() {
+		s.source = p.source.String()
+	}
+	if p.job.Fed && p.job.First == 0 {
+		end, err := p.feed()
+		if err != nil {
+			return err
+		}
+		defer unix.Close(end)
+		s.stdin = end
+	}
 	for i := range p.job.PEs {
 		number := p.job.First + i
 		process, err := s.start(i)
@@ -338,6 +365,8 @@ func (p *proxy) serve(frames <-chan frame, witness *witness) {
 				p.signal(unix.SIGCONT)
 			case frameKill:
 				return
+			default:
+				p.obey(f)
 			}
 		}
 	}

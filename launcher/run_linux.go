@@ -3,16 +3,16 @@
 package launcher
 
 import (
-	"bufio"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
+	"os/exec"
 	"os/signal"
-	"syscall"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -26,21 +26,33 @@ const (
 	interruptGrace = 5 * time.Second        // from the user's signal to SIGKILL
 	interruptAgain = 100 * time.Millisecond // a second signal within is the same one
 	proxyGrace     = 5 * time.Second        // from SIGKILL of the PEs to that of the proxy
+	lostGrace      = time.Second            // the same, if its node is lost
+	startWait      = 30 * time.Second       // for all hosts to answer
+	overdueWait    = 10 * time.Second       // when a round of the bootstrap is worth a notice
 )
 
 // A run is a job that runs.
 type run struct {
 	job    Job
-	proxy  int // process number
+	shared bool // our process group is also that of the PEs
 	begun  time.Time
-	down   link
-	frames <-chan frame
+	nodes  []*node
+	events chan event
 	out    *output
 	judge  *judge
 	pes    []peOutput
 
-	failure *verdict // why the job could not be started, or was lost
-	bye     bool     // the proxy has said that nothing is left
+	failure *verdict // why the job could not be started
+	orphans bool     // a proxy may have left processes, which become ours
+
+	// Of a job of several nodes, or with an agent.
+	hub     *pmi.Hub
+	vigil   *vigil
+	input   *credit
+	overdue <-chan time.Time // when a round has waited for long
+	answer  <-chan time.Time // when all hosts should have answered
+	lost    *node            // is not reachable, and told to end
+	cutOff  <-chan time.Time // when its grace ends
 
 	interrupted time.Time
 	urgent      bool // do not wait for whoever reads our output
@@ -65,7 +77,7 @@ type peOutput struct {
 // [IsProxy] says so. Run handles signals of the whole process, so it is for
 // commands.
 func Run(job Job) int {
-	if err := CheckNPEs(job.NPEs); err != nil {
+	if err := check(&job); err != nil {
 		fmt.Fprintf(os.Stderr, "gorun: %v\n", err)
 		return StatusUsage
 	}
@@ -79,109 +91,113 @@ func Run(job Job) int {
 	for _, pid := range children() {
 		spare[pid] = true
 	}
-	r := &run{job: job, judge: newJudge(), pes: make([]peOutput, job.NPEs)}
+	r := &run{job: job, events: make(chan event, 16), nodes: newNodes(&job), pes: make([]peOutput, job.NPEs)}
+	r.judge = newJudge(func(pe int) string { return r.onHost(r.nodeOf(pe)) })
 	for i := range r.pes {
 		for stream := range r.pes[i].labels {
 			r.pes[i].labels[stream].pe = i
 		}
 	}
+	r.out = newOutput(os.Stdout, os.Stderr, func(node int, n int64) {
+		r.nodes[node].down.send(frame{kind: frameCredit, n: n})
+	})
 	if err := r.start(); err != nil {
-		fmt.Fprintf(os.Stderr, "gorun: %v\n", err)
-		return StatusError
+		r.fail(verdict{StatusError, err.Error(), nobody})
 	}
-	r.out = newOutput(os.Stdout, os.Stderr, func(n int64) { r.down.send(frame{kind: frameCredit, n: n}) })
 	r.watch(signals)
-	r.reapProxy(spare)
+	if r.orphans {
+		killOrphans(spare)
+	}
 	return r.finish()
 }
 
-// start starts the proxy and gives it the job.
+// direct reports whether the only node's PEs can have our standard input and
+// output; else these come and go as frames.
+func (r *run) direct() bool { return len(r.nodes) == 1 && len(r.job.Agent) == 0 }
+
+// start starts the proxies and gives them the job.
 func (r *run) start() error {
-	// When the proxy is gone, what it leaves becomes ours to kill.
+	// When a proxy is gone, what it leaves becomes ours to kill.
 	if err := adoptOrphans(); err != nil {
 		return err
 	}
 	r.begun = time.Now()
-	shared := isTerminal(0)
-	spec, err := r.spec(shared)
+	r.shared = r.direct() && isTerminal(0)
+	spec, err := r.spec()
 	if err != nil {
 		return err
 	}
-	in, toProxy, err := os.Pipe()
-	if err != nil {
-		return err
+	if len(r.nodes) > 1 {
+		r.hub = pmi.NewHub(spec.Nodes)
+		r.vigil = newVigil(len(r.nodes))
 	}
-	defer in.Close()
-	fromProxy, out, err := os.Pipe()
-	if err != nil {
-		return err
+	if !r.direct() {
+		r.input = newCredit(inputWindow)
+		r.answer = time.After(startWait)
 	}
-	defer out.Close()
-	r.proxy, err = syscall.ForkExec("/proc/self/exe", []string{os.Args[0], proxyArg}, &syscall.ProcAttr{
-		Env: os.Environ(),
-		Files: []uintptr{
-			0: in.Fd(), 1: out.Fd(), 2: 2,
-			fdProxyStdin: 0, fdProxyStdout: 1,
-		},
-		Sys: &syscall.SysProcAttr{Setpgid: !shared},
-	})
-	if err != nil {
-		return fmt.Errorf("start the proxy: %w", err)
-	}
-	r.down.w = toProxy
-	frames := make(chan frame, 16)
-	r.frames = frames
-	go func() {
-		defer close(frames)
-		reader := bufio.NewReaderSize(fromProxy, 2*maxOutput)
-		for {
-			f, err := readFrame(reader)
-			if err != nil {
-				if !errors.Is(err, io.EOF) {
-					unix.Kill(r.proxy, unix.SIGKILL) // it can't be talked to
-				}
-				return
-			}
-			frames <- f
+	for _, n := range r.nodes {
+		spec.Node, spec.First, spec.PEs = n.index, n.first, n.pes
+		data, err := json.Marshal(spec)
+		if err != nil {
+			return err
 		}
-	}()
-	r.down.send(frame{kind: frameJob, data: spec})
+		n.round.limit = pmi.RoundLimit(n.pes)
+		if err := r.launch(n); err != nil {
+			return fmt.Errorf("%s%w", r.onHost(n), err)
+		}
+		n.down.send(frame{kind: frameJob, data: data})
+	}
 	return nil
 }
 
-// spec returns the proxy's part of the job.
-func (r *run) spec(shared bool) ([]byte, error) {
+// spec returns what the proxies learn of the job, without what differs.
+func (r *run) spec() (*nodeJob, error) {
 	var id [8]byte
 	rand.Read(id[:]) // never fails
 	secret := make([]byte, pmi.SecretSize)
 	rand.Read(secret)
-	return json.Marshal(nodeJob{
+	j := &nodeJob{
 		ID:      hex.EncodeToString(id[:]),
 		Secret:  secret,
 		Path:    []byte(r.job.Path),
 		Args:    toBytes(r.job.Args),
 		Env:     toBytes(baseEnv(r.job.Env)),
 		Dir:     []byte(r.job.Dir),
-		Remove:  toBytes(r.job.Remove),
-		PEs:     r.job.NPEs,
 		NPEs:    r.job.NPEs,
+		Iface:   r.job.Iface,
 		Heap:    r.job.Heap,
-		Label:   r.job.Label,
+		Piped:   r.job.Label || !r.direct(),
+		Fed:     !r.direct(),
 		Bind:    r.job.Bind,
-		Shared:  shared,
+		Shared:  r.shared,
 		Verbose: r.job.Verbose,
-	})
+	}
+	for _, n := range r.nodes {
+		j.Nodes = append(j.Nodes, n.pes)
+		j.Hosts = append(j.Hosts, n.host)
+	}
+	if r.direct() {
+		j.Remove = toBytes(r.job.Remove)
+		return j, nil
+	}
+	dir, err := filepath.Abs(r.job.Dir) // agents start proxies where they like
+	if err != nil {
+		return nil, err
+	}
+	j.Dir = []byte(dir)
+	return j, nil
 }
 
-// watch handles what happens until the proxy is gone.
+// watch handles what happens until all proxies are gone.
 func (r *run) watch(signals <-chan os.Signal) {
-	for {
+	for r.anyLeft() {
 		select {
-		case f, ok := <-r.frames:
-			if !ok {
-				return
+		case e := <-r.events:
+			if e.end != nil {
+				r.end(e.node, e.end)
+			} else {
+				r.handle(e.node, e.frame)
 			}
-			r.handle(f)
 		case s := <-signals:
 			r.signal(s.(unix.Signal))
 		case err := <-r.out.failed:
@@ -189,48 +205,97 @@ func (r *run) watch(signals <-chan os.Signal) {
 			if errors.Is(err, unix.EPIPE) {
 				v = verdict{StatusSignal + int(unix.SIGPIPE), "", nobody}
 			}
-			r.stop(v, stopGrace)
+			r.stop(v)
 		case <-r.timeout:
 			r.urgent = true
-			r.stop(verdict{StatusTimeout, fmt.Sprintf("the job has taken longer than %v (--timeout)", r.job.Timeout), nobody}, stopGrace)
+			r.stop(verdict{StatusTimeout, fmt.Sprintf("the job has taken longer than %v (--timeout)", r.job.Timeout), nobody})
+		case <-r.answer:
+			r.fail(verdict{StatusLostNode, fmt.Sprintf("these hosts have not started their PEs within %v: %s", startWait, r.silentHosts()), nobody})
+		case <-r.overdue:
+			r.overdue = nil
+			r.remind()
+		case <-r.cutOff:
+			if !r.lost.ended {
+				r.lost.kill()
+			}
 		case <-r.kill:
 			r.kill = nil
-			r.down.send(frame{kind: frameKill})
+			r.send(frame{kind: frameKill})
 			r.giveUp = time.After(proxyGrace)
 		case <-r.giveUp:
-			unix.Kill(r.proxy, unix.SIGKILL)
+			for _, n := range r.nodes {
+				if n.pid != 0 && !n.ended {
+					n.kill()
+				}
+			}
 		}
 	}
 }
 
-// handle handles a frame of the proxy.
-func (r *run) handle(f frame) {
-	if f.pe >= r.job.NPEs {
-		f.pe = 0 // not from our proxy; whatever it says is no reason to crash
+// anyLeft reports whether a proxy is left.
+func (r *run) anyLeft() bool {
+	return slices.ContainsFunc(r.nodes, func(n *node) bool { return n.pid != 0 && !n.ended })
+}
+
+// send sends a frame to all nodes.
+func (r *run) send(f frame) {
+	for _, n := range r.nodes {
+		if n.pid != 0 {
+			n.down.send(f)
+		}
+	}
+}
+
+// fail ends the job because of what keeps it from starting.
+func (r *run) fail(v verdict) {
+	if r.failure == nil {
+		r.failure = &v
+		r.killAfter(0)
+	}
+}
+
+// handle handles a frame of a node's proxy.
+func (r *run) handle(n *node, f frame) {
+	if f.pe < n.first || f.pe > n.lastPE() {
+		f.pe = n.first // not from our proxy; whatever it says is no reason to crash
 	}
 	switch f.kind {
 	case frameHello:
+		n.greeted = true
 		if f.n != linkVersion {
-			r.failure = &verdict{StatusError, fmt.Sprintf("the proxy is of another version (%d, want %d)", f.n, linkVersion), nobody}
-			r.killAfter(0)
+			r.fail(verdict{StatusError, fmt.Sprintf("%sthe proxy is of another version (%d, want %d)", r.onHost(n), f.n, linkVersion), nobody})
+		}
+	case frameNetwork, frameSource:
+		if err := r.connect(n, f); err != nil {
+			r.fail(verdict{StatusUsage, fmt.Sprintf("%s%v", r.onHost(n), err), nobody})
 		}
 	case frameStarted:
-		r.log("%d PEs run, %v after gorun has started the proxy (process %d)", f.n, time.Since(r.begun).Round(time.Microsecond), r.proxy)
-		if r.job.Timeout > 0 {
-			r.timeout = time.After(r.job.Timeout)
-		}
+		r.begin(n)
 	case frameFailed:
-		r.failure = &verdict{int(f.n), string(f.data), nobody}
+		r.fail(verdict{int(f.n), r.onHost(n) + string(f.data), nobody})
 	case frameOutput:
-		r.output(f)
+		r.output(n, f)
+	case frameInputTaken:
+		if r.input != nil {
+			r.input.give(f.n)
+		}
 	case frameJoined:
 		if r.judge.join(f.pe) {
 			r.terminate(stopGrace)
+		}
+	case frameRound, frameFinalized, frameRoundFailed:
+		if r.hub != nil {
+			r.join(n, f)
+		}
+	case frameLate:
+		if r.vigil != nil {
+			r.watchBeats(n, f)
 		}
 	case frameAbort:
 		r.judge.abort(f.pe, int(f.n), string(f.data))
 		r.terminate(abortGrace)
 	case frameExit:
+		n.living--
 		state := pmi.Outside
 		if len(f.data) == 1 {
 			state = pmi.State(f.data[0])
@@ -240,16 +305,38 @@ func (r *run) handle(f frame) {
 			r.terminate(stopGrace)
 		}
 	case frameBroken:
-		r.stop(verdict{StatusError, fmt.Sprintf("PE %d: %s", f.pe, f.data), f.pe}, stopGrace)
+		r.stop(verdict{StatusError, fmt.Sprintf("%s: %s", r.judge.name(f.pe), f.data), f.pe})
 	case frameNotice:
-		r.say(string(f.data))
+		r.say(r.onHost(n) + string(f.data))
 	case frameBye:
-		r.bye = true
+		n.bye = true
+	}
+}
+
+// begin notes that a node's PEs run.
+func (r *run) begin(n *node) {
+	n.started = true
+	r.log("%s%d PEs run, %v after gorun has started the %s (process %d)", r.onHost(n), n.pes, time.Since(r.begun).Round(time.Microsecond), r.proxyName(), n.pid)
+	if n.index == 0 && !r.direct() {
+		signal.Ignore(unix.SIGTTIN) // in the background, a terminal has no input for us
+		go r.feed(n)
+	}
+	if slices.ContainsFunc(r.nodes, func(n *node) bool { return !n.started }) {
+		return
+	}
+	r.answer = nil
+	if r.job.Timeout > 0 {
+		r.timeout = time.After(r.job.Timeout)
+	}
+	if !r.direct() {
+		for _, path := range r.job.Remove {
+			os.RemoveAll(path)
+		}
 	}
 }
 
 // output queues output of a PE.
-func (r *run) output(f frame) {
+func (r *run) output(n *node, f frame) {
 	stream := 1
 	if f.n == 2 {
 		stream = 2
@@ -262,19 +349,19 @@ func (r *run) output(f frame) {
 			text = label.flush(text)
 		}
 	}
-	r.out.add(stream, text, len(f.data))
+	r.out.add(stream, text, n.index, len(f.data))
 }
 
 // stop ends the job because of v, unless it is ending.
-func (r *run) stop(v verdict, grace time.Duration) {
+func (r *run) stop(v verdict) {
 	if r.judge.rule(v) {
-		r.terminate(grace)
+		r.terminate(stopGrace)
 	}
 }
 
 // terminate ends all PEs, by force after grace.
 func (r *run) terminate(grace time.Duration) {
-	r.down.send(frame{kind: frameStop, n: int64(unix.SIGTERM)})
+	r.send(frame{kind: frameStop, n: int64(unix.SIGTERM)})
 	r.killAfter(grace)
 }
 
@@ -300,32 +387,15 @@ func (r *run) signal(s unix.Signal) {
 			r.killAfter(0)
 		}
 	}
-	r.down.send(frame{kind: frameSignal, n: int64(s)})
+	r.send(frame{kind: frameSignal, n: int64(s)})
 	if s == unix.SIGTSTP {
 		// Whoever waits for us, such as a shell, is to see us stopped.
 		unix.Kill(os.Getpid(), unix.SIGSTOP)
 	}
 }
 
-// reapProxy waits for the proxy's end. If it did not say that nothing is left,
-// its children are ours now, and killed.
-func (r *run) reapProxy(spare map[int]bool) {
-	var status unix.WaitStatus
-	for {
-		if _, err := unix.Wait4(r.proxy, &status, 0, nil); !errors.Is(err, unix.EINTR) {
-			break
-		}
-	}
-	if r.bye {
-		return
-	}
-	if r.failure == nil && r.judge.verdict == nil {
-		how := fmt.Sprintf("exited with status %d", status.ExitStatus())
-		if status.Signaled() {
-			how = fmt.Sprintf("was killed by signal %d (%v)", status.Signal(), status.Signal())
-		}
-		r.failure = &verdict{StatusLostNode, fmt.Sprintf("the proxy (process %d) %s: its PEs are lost", r.proxy, how), nobody}
-	}
+// killOrphans kills what a proxy that is gone has left: its children are ours now.
+func killOrphans(spare map[int]bool) {
 	for killChildren(spare) > 0 && awaitChild() {
 		for {
 			if _, _, ok := reapChild(); !ok {
@@ -339,7 +409,7 @@ func (r *run) reapProxy(spare map[int]bool) {
 func (r *run) finish() int {
 	for i := range r.pes { // streams whose end has not been told
 		for stream := range r.pes[i].labels {
-			r.out.add(stream, r.pes[i].labels[stream].flush(nil), 0)
+			r.out.add(stream, r.pes[i].labels[stream].flush(nil), 0, 0)
 		}
 	}
 	v := r.judge.verdict
@@ -373,11 +443,42 @@ func (r *run) log(format string, args ...any) {
 }
 
 // say queues a line of our own.
-func (r *run) say(text string) { r.out.add(2, []byte("gorun: "+text+"\n"), 0) }
+func (r *run) say(text string) { r.out.add(2, []byte("gorun: "+text+"\n"), 0, 0) }
 
 func isTerminal(fd int) bool {
 	_, err := unix.IoctlGetTermios(fd, unix.TCGETS)
 	return err == nil
+}
+
+// check reports why a job can't be as asked, and sets its number of PEs to that of
+// its hosts.
+func check(job *Job) error {
+	if len(job.Hosts) == 0 {
+		return CheckNPEs(job.NPEs)
+	}
+	job.NPEs = 0
+	for _, h := range job.Hosts {
+		if h.PEs < 1 || h.PEs > MaxPEs-job.NPEs {
+			return fmt.Errorf("%d PEs on host %s: want 1 to %d, and at most %d on all hosts", h.PEs, h.Name, MaxPEs, MaxPEs)
+		}
+		job.NPEs += h.PEs
+	}
+	if len(job.Agent) > 0 {
+		if _, err := exec.LookPath(job.Agent[0]); err != nil {
+			return fmt.Errorf("agent (--launcher-exec): %w", err)
+		}
+		return nil
+	}
+	hostname, err := os.Hostname()
+	if err != nil {
+		return fmt.Errorf("name of this host: %w", err)
+	}
+	for _, h := range job.Hosts {
+		if !isThisHost(h.Name, hostname) {
+			return fmt.Errorf("host %s is not this machine, and gorun can't use ssh yet: give a command that starts another one there, such as --launcher-exec 'ip netns exec %s'", h.Name, AgentHost)
+		}
+	}
+	return CheckNPEs(job.NPEs)
 }
 
 // CheckNPEs reports why a node can't have n PEs.
@@ -386,8 +487,8 @@ func CheckNPEs(n int) error {
 		perPE = 4  // two streams, a PMI-1 socket, a bootstrap connection
 		other = 64 // whatever the number of PEs
 	)
-	if n < 1 || n > maxPEs {
-		return fmt.Errorf("%d PEs: want 1 to %d", n, maxPEs)
+	if n < 1 || n > MaxPEs {
+		return fmt.Errorf("%d PEs: want 1 to %d", n, MaxPEs)
 	}
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {

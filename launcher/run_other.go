@@ -23,8 +23,8 @@ func Run(Job) int {
 
 // CheckNPEs reports why a node can't have n PEs.
 func CheckNPEs(n int) error {
-	if n < 1 || n > maxPEs {
-		return fmt.Errorf("%d PEs: want 1 to %d", n, maxPEs)
+	if n < 1 || n > MaxPEs {
+		return fmt.Errorf("%d PEs: want 1 to %d", n, MaxPEs)
 	}
 	return nil
 }

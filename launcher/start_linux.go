@@ -28,17 +28,17 @@ const (
 type starter struct {
 	job     *nodeJob
 	addr    string // of the bootstrap server
+	source  string // of this node, for the other ones
 	cores   []int  // of this node
 	args    []string
 	env     []string
 	segment *os.File // the node's shared file
 	null    int      // /dev/null
 	stdin   int      // for PE 0
-	stdout  int      // for all PEs, unless labelled
 }
 
 // newStarter makes what all PEs share.
-func newStarter(job *nodeJob, addr string, stdin, stdout int) (*starter, error) {
+func newStarter(job *nodeJob, addr string) (*starter, error) {
 	cores, err := nodeCores()
 	if err != nil {
 		return nil, err
@@ -48,13 +48,12 @@ func newStarter(job *nodeJob, addr string, stdin, stdout int) (*starter, error) 
 		return nil, err
 	}
 	s := &starter{
-		job:    job,
-		addr:   addr,
-		cores:  cores,
-		args:   toStrings(job.Args),
-		env:    withGOMAXPROCS(toStrings(job.Env), len(cores), job.PEs),
-		stdin:  stdin,
-		stdout: stdout,
+		job:   job,
+		addr:  addr,
+		cores: cores,
+		args:  toStrings(job.Args),
+		env:   withGOMAXPROCS(toStrings(job.Env), len(cores), job.PEs),
+		stdin: fdProxyStdin,
 	}
 	if s.segment, err = segment.CreateFile(layout); err != nil {
 		return nil, err
@@ -85,11 +84,11 @@ func (s *starter) start(i int) (p process, err error) {
 		}
 	}()
 
-	files := []uintptr{0: uintptr(s.null), 1: uintptr(s.stdout), fdSegment: s.segment.Fd(), fdPMI: 0}
+	files := []uintptr{0: uintptr(s.null), 1: fdProxyStdout, fdSegment: s.segment.Fd(), fdPMI: 0}
 	if s.job.First+i == 0 {
 		files[0] = uintptr(s.stdin)
 	}
-	if s.job.Label {
+	if s.job.Piped {
 		if p.stdout, files[1], err = newPipe(&ends); err != nil {
 			return p, err
 		}
@@ -138,7 +137,11 @@ func (s *starter) bind(i int) error {
 // envOf returns the environment of a PE whose secret is in the pipe inode.
 func (s *starter) envOf(pe int, inode uint64) []string {
 	own := func(name string, value int) string { return name + "=" + strconv.Itoa(value) }
-	return append(s.env[:len(s.env):len(s.env)],
+	env := s.env[:len(s.env):len(s.env)]
+	if s.source != "" {
+		env = append(env, pmi.EnvSource+"="+s.source)
+	}
+	return append(env,
 		own(pmi.EnvPE, pe),
 		own(pmi.EnvNPEs, s.job.NPEs),
 		pmi.EnvAddr+"="+s.addr,

@@ -24,9 +24,16 @@ type judge struct {
 	verdict *verdict // nil: nothing so far
 	joined  int      // a PE that has called Init, or nobody
 	foreign int      // a PE that has ended well without Init, or nobody
+
+	host func(pe int) string // what to say before a PE's name
 }
 
-func newJudge() *judge { return &judge{joined: nobody, foreign: nobody} }
+func newJudge(host func(pe int) string) *judge {
+	return &judge{joined: nobody, foreign: nobody, host: host}
+}
+
+// name names a PE, and its host if there are several.
+func (j *judge) name(pe int) string { return fmt.Sprintf("%sPE %d", j.host(pe), pe) }
 
 // rule notes a cause, and reports whether it is the first.
 func (j *judge) rule(v verdict) bool {
@@ -55,11 +62,11 @@ func (j *judge) exit(pe int, n int, state pmi.State) bool {
 	switch {
 	case n < 0:
 		signal := syscall.Signal(-n)
-		return j.rule(verdict{StatusSignal - n, fmt.Sprintf("PE %d was killed by signal %d (%v)", pe, signal, signal), pe})
+		return j.rule(verdict{StatusSignal - n, fmt.Sprintf("%s was killed by signal %d (%v)", j.name(pe), signal, signal), pe})
 	case n > 0:
-		return j.rule(verdict{n, fmt.Sprintf("PE %d exited with status %d", pe, n), pe})
+		return j.rule(verdict{n, fmt.Sprintf("%s exited with status %d", j.name(pe), n), pe})
 	case state == pmi.Inside:
-		return j.rule(verdict{StatusError, fmt.Sprintf("PE %d ended with status 0 without Finalize after Init", pe), pe})
+		return j.rule(verdict{StatusError, j.name(pe) + " ended with status 0 without Finalize after Init", pe})
 	case state == pmi.Outside && j.foreign == nobody:
 		j.foreign = pe
 	}
@@ -71,7 +78,7 @@ func (j *judge) mixed() bool {
 	if j.joined == nobody || j.foreign == nobody {
 		return false
 	}
-	return j.rule(verdict{StatusError, fmt.Sprintf("PE %d ended with status 0 without Init, which PE %d has called", j.foreign, j.joined), j.foreign})
+	return j.rule(verdict{StatusError, fmt.Sprintf("%s ended with status 0 without Init, which PE %d has called", j.name(j.foreign), j.joined), j.foreign})
 }
 
 // abort notes that pe has asked for the job's end.
@@ -82,9 +89,9 @@ func (j *judge) abort(pe, code int, msg string) {
 	}
 	switch {
 	case msg != "":
-		v.reason = fmt.Sprintf("PE %d ended the job with status %d: %s", pe, code, msg)
+		v.reason = fmt.Sprintf("%s ended the job with status %d: %s", j.name(pe), code, msg)
 	case code != 0:
-		v.reason = fmt.Sprintf("PE %d ended the job with status %d", pe, code)
+		v.reason = fmt.Sprintf("%s ended the job with status %d", j.name(pe), code)
 	}
 	j.rule(v)
 }

@@ -45,7 +45,7 @@ func TestJudge(t *testing.T) {
 		"abort with -1":            {events{abort(0, -1, "")}, 255, "PE 0 ended the job with status -1"},
 	}
 	for name, test := range tests {
-		j := newJudge()
+		j := newJudge(func(int) string { return "" })
 		for i, event := range test.events {
 			require.Equal(t, i == len(test.events)-1, event(j), "%s: event %d ends the job", name, i)
 		}
@@ -58,9 +58,9 @@ func TestJudge(t *testing.T) {
 }
 
 func TestJudge_GoodEnds(t *testing.T) {
-	shmem := newJudge()
+	shmem := newJudge(func(int) string { return "" })
 	require.False(t, shmem.join(1))
-	foreign := newJudge()
+	foreign := newJudge(func(int) string { return "" })
 	for pe := range 3 {
 		require.False(t, shmem.exit(pe, 0, pmi.Finalized))
 		require.False(t, foreign.exit(pe, 0, pmi.Outside))

@@ -20,7 +20,12 @@ import (
 
 // options are what the command line and the environment ask for.
 type options struct {
-	np      int
+	np      int // 0: as many as the hosts have slots, or 1
+	hosts   []launcher.Host
+	agent   []string
+	iface   string
+	fabric  string
+	stats   bool
 	heap    string
 	heapBy  string // the flag or variable that gave heap
 	label   bool
@@ -29,6 +34,7 @@ type options struct {
 	timeout time.Duration
 	bind    launcher.Binding
 	verbose bool
+	info    bool
 	version bool
 	help    bool
 
@@ -45,8 +51,12 @@ func (o *options) flagSet() *pflag.FlagSet {
 	f.SetInterspersed(false) // behind the program's name all is the program's
 	f.SortFlags = false
 	f.Usage = func() {}
-	o.np = 1
-	f.VarP(value{"N", func(s string) error { return setNP(&o.np, s) }}, "np", "n", "number of PEs (default 1; also -np N)")
+	f.VarP(value{"N", func(s string) error { return setNP(&o.np, s) }}, "np", "n", "number of PEs (default 1, or with --host all slots; also -np N)")
+	f.VarP(value{"a:2,b:2", func(s string) (err error) { o.hosts, err = parseHosts(s); return err }}, "host", "H", "hosts to run on, each with its number of slots (default this one); they are filled in this order")
+	f.Var(value{"COMMAND", func(s string) (err error) { o.agent, err = parseAgent(s); return err }}, "launcher-exec", "command that starts another one, put behind it, on host "+launcher.AgentHost+", such as 'ip netns exec "+launcher.AgentHost+"'")
+	f.StringVar(&o.iface, "iface", "", "each host's network interface for the data between hosts (default the one that leads to the other hosts)")
+	f.Var(value{"ofi|shm", func(s string) error { return setFabric(&o.fabric, s) }}, "fabric", "what carries all transfers: libfabric, also on one host, or shared memory (default shared memory on a host, and libfabric between hosts)")
+	f.BoolVar(&o.stats, "stats", false, "have each PE say at its end how many operations it has made, and of which kind")
 	f.StringVar(&o.heap, "heap", "", "size of each PE's symmetric heap, such as 64M or 1.5g (default $SHMEM_SYMMETRIC_SIZE, or "+defaultHeap+")")
 	f.BoolVarP(&o.label, "label", "l", false, "start each line of output with the PE's number")
 	f.VarP(value{"NAME[=V]", func(s string) error { o.export = append(o.export, s); return nil }}, "export", "x", "set a variable in the environment of the PEs; may be repeated")
@@ -54,6 +64,7 @@ func (o *options) flagSet() *pflag.FlagSet {
 	f.Var(value{"TIME", func(s string) error { return setTimeout(&o.timeout, s) }}, "timeout", "end the job after this time, with status 124: seconds, or such as 1m30s")
 	f.Var(value{"none|core", func(s string) error { return setBind(&o.bind, s) }}, "bind-to", "let PEs use all cores, or bind each to its share (default core if there is a core for each PE, else none)")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "tell what happens")
+	f.BoolVar(&o.info, "fabric-info", false, "show what this machine's libfabric offers and what of it can be used, and exit")
 	f.BoolVar(&o.version, "version", false, "show the version and exit")
 	f.BoolVarP(&o.help, "help", "h", false, "show this help and exit")
 	return f
@@ -74,8 +85,20 @@ func setNP(np *int, s string) error {
 	if err != nil {
 		return errors.New("want a number of PEs")
 	}
+	if n < 1 || n > launcher.MaxPEs {
+		return fmt.Errorf("%d PEs: want 1 to %d", n, launcher.MaxPEs)
+	}
 	*np = n
-	return launcher.CheckNPEs(n)
+	return nil
+}
+
+func setFabric(fabric *string, s string) error {
+	switch s {
+	case "ofi", "shm":
+		*fabric = s
+		return nil
+	}
+	return errors.New("want ofi or shm")
 }
 
 func setTimeout(timeout *time.Duration, s string) error {
@@ -132,16 +155,51 @@ func parse(args []string, lookup func(string) (string, bool)) (*options, error) 
 	if err != nil {
 		return nil, err
 	}
+	if o.info {
+		return o, nil
+	}
 	if f.NArg() == 0 {
 		return nil, errors.New("no program given: gorun [flags] program [arguments]")
 	}
 	o.program, o.args = f.Arg(0), f.Args()[1:]
-	return o, nil
+	return o, o.settle()
+}
+
+// settle fits the options together.
+func (o *options) settle() (err error) {
+	switch {
+	case len(o.hosts) > 0:
+		o.hosts, err = place(o.hosts, o.np)
+		if err != nil {
+			return err
+		}
+		o.np = 0
+		for _, h := range o.hosts {
+			o.np += h.PEs
+		}
+	case len(o.agent) > 0:
+		return errors.New("--launcher-exec: want --host, too: the hosts to start on")
+	case o.np == 0:
+		o.np = 1
+	}
+	if o.fabric == "shm" && len(o.hosts) > 1 {
+		return fmt.Errorf("--fabric shm: shared memory is of one host, and the job has %d", len(o.hosts))
+	}
+	return nil
+}
+
+// tags returns the build tags that the program needs.
+func (o *options) tags() []string {
+	if o.fabric == "ofi" || len(o.hosts) > 1 {
+		return []string{"ofi"}
+	}
+	return nil
 }
 
 // envName returns the variable that sets a flag, or "".
 func envName(f *pflag.Flag) string {
-	if f.Name == "help" || f.Name == "version" {
+	switch f.Name {
+	case "help", "version", "fabric-info":
 		return ""
 	}
 	return "GORUN_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
@@ -209,6 +267,9 @@ func (o *options) job(environ []string) (launcher.Job, error) {
 		Env:     environ,
 		Dir:     o.dir,
 		NPEs:    o.np,
+		Hosts:   o.hosts,
+		Agent:   o.agent,
+		Iface:   o.iface,
 		Label:   o.label,
 		Timeout: o.timeout,
 		Bind:    o.bind,
@@ -224,6 +285,12 @@ func (o *options) job(environ []string) (launcher.Job, error) {
 		} else if _, ok := getEnv(job.Env, name); !ok {
 			return job, fmt.Errorf("--export %s: it is not set; give it a value: -x %[1]s=VALUE", name)
 		}
+	}
+	if o.fabric != "" {
+		job.Env = setEnv(job.Env, env.Fabric, env.Fabric+"="+o.fabric)
+	}
+	if o.stats {
+		job.Env = setEnv(job.Env, env.Stats, env.Stats+"=1")
 	}
 	if o.dir != "" {
 		if info, err := os.Stat(o.dir); err != nil || !info.IsDir() {

@@ -4,6 +4,7 @@
 //
 //	gorun -np 8 ./app args…        # eight processes of an executable
 //	gorun -np 8 ./examples/hello   # of a Go package, which is built first
+//	gorun --host a:4,b:4 --launcher-exec 'ip netns exec {host}' ./app
 //
 // gorun -h lists the flags. Each can be set in the environment as well:
 // GORUN_NP=8, GORUN_LABEL=1; a flag on the command line wins.
@@ -11,7 +12,7 @@
 // Standard input goes to PE 0. Signals are passed on to all PEs. The status is
 // 0 if all PEs have ended well, else that of the first PE that has not (128 + n
 // if it was killed by signal n); the last line on standard error then says
-// which one, why, and what it has said last. Nothing outlives gorun, however it
+// which one, why, and what it has said last; it is 113 if a host is lost. Nothing outlives gorun, however it
 // ends: not even a process that a PE has put into a session of its own.
 package main
 
@@ -62,11 +63,14 @@ func start(args []string) (status int, err error) {
 		fmt.Println(version())
 		return launcher.StatusOK, nil
 	}
+	if o.info {
+		return fabricInfo()
+	}
 	job, err := o.job(os.Environ())
 	if err != nil {
 		return 0, err
 	}
-	p, err := find(o.program)
+	p, err := find(o.program, o.tags())
 	if err != nil {
 		return 0, err
 	}

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -29,15 +30,15 @@ func (p program) remove() {
 	}
 }
 
-// find returns the program that arg names: a Go package, which it builds, or an
-// executable.
-func find(arg string) (program, error) {
+// find returns the program that arg names: a Go package, which it builds with
+// tags, or an executable.
+func find(arg string, tags []string) (program, error) {
 	info, err := os.Stat(arg)
 	if err == nil && info.IsDir() {
-		return build(arg, ".")
+		return build(arg, tags, ".")
 	}
 	if err == nil && strings.HasSuffix(arg, ".go") {
-		return build(filepath.Dir(arg), filepath.Base(arg))
+		return build(filepath.Dir(arg), tags, filepath.Base(arg))
 	}
 	path, err := exec.LookPath(arg)
 	if err == nil {
@@ -62,12 +63,22 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// build builds the package or file pkg in dir, in the module that dir belongs
-// to. The compiler speaks for itself on standard error.
-func build(dir, pkg string) (_ program, err error) {
+// build builds the package or file pkg with tags in dir, in the module that dir
+// belongs to.
+func build(dir string, tags []string, pkg string) (program, error) {
+	return goCommand(dir, tags, filepath.Join(dir, pkg), func(temp string) []string {
+		// A folder as the output refuses packages that are no program.
+		return []string{"build", "-o", temp + string(filepath.Separator), pkg}
+	})
+}
+
+// goCommand has the go command make an executable, the only file in a folder
+// temp: args are its command and flags for it, name is what it makes it from. It
+// speaks for itself on standard error.
+func goCommand(dir string, tags []string, name string, args func(temp string) []string) (_ program, err error) {
 	tool, err := exec.LookPath("go")
 	if err != nil {
-		return program{}, statusError{fmt.Errorf("%s is to be built, but there is no go command in $PATH: install Go, or give an executable", filepath.Join(dir, pkg)), launcher.StatusNotFound}
+		return program{}, statusError{fmt.Errorf("%s is to be built, but there is no go command in $PATH: install Go, or give an executable", name), launcher.StatusNotFound}
 	}
 	// The executable stays removable while we build it.
 	interrupts := make(chan os.Signal, 1)
@@ -83,9 +94,18 @@ func build(dir, pkg string) (_ program, err error) {
 			p.remove()
 		}
 	}()
-	// A folder as the output refuses packages that are no program.
-	cmd := exec.Command(tool, "build", "-o", temp+string(filepath.Separator), pkg)
+	words := args(temp)
+	if len(tags) > 0 {
+		words = slices.Insert(words, 1, "-tags="+strings.Join(append(userTags(os.Getenv("GOFLAGS")), tags...), ","))
+	}
+	cmd := exec.Command(tool, words...)
 	cmd.Dir = dir
+	cmd.Env = append(cmd.Environ(), "GOBIN="+temp) // for go install
+	if _, ok := os.LookupEnv("CGO_ENABLED"); !ok && slices.Contains(tags, ofiTag) {
+		// Without a C compiler the go command would do without cgo, and so
+		// without libfabric, and not say so.
+		cmd.Env = append(cmd.Env, "CGO_ENABLED=1")
+	}
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	if err := cmd.Start(); err != nil {
 		return program{}, statusError{fmt.Errorf("start %s: %w", tool, err), 1}
@@ -110,11 +130,17 @@ func build(dir, pkg string) (_ program, err error) {
 	default:
 	}
 	if err != nil {
-		return program{}, statusError{fmt.Errorf("%s could not be built (%w)", filepath.Join(dir, pkg), err), max(1, cmd.ProcessState.ExitCode())}
+		err = fmt.Errorf("%s could not be built (%w)", name, err)
+		if slices.Contains(tags, ofiTag) {
+			if remedy := missingForOFI(); remedy != "" {
+				err = fmt.Errorf("%w; it is built with -tags %s, for libfabric: %s", err, ofiTag, remedy)
+			}
+		}
+		return program{}, statusError{err, max(1, cmd.ProcessState.ExitCode())}
 	}
 	entries, err := os.ReadDir(temp)
 	if err != nil || len(entries) != 1 {
-		return program{}, statusError{fmt.Errorf("%s gave %d executables, want 1", filepath.Join(dir, pkg), len(entries)), 1}
+		return program{}, statusError{fmt.Errorf("%s gave %d executables, want 1", name, len(entries)), 1}
 	}
 	p.path = filepath.Join(temp, entries[0].Name())
 	p.name = entries[0].Name()

@@ -65,10 +65,13 @@ func parseNodeRound(b []byte, pes int) (nodeRound, error) {
 func mapping(nodes []int) string {
 	var b strings.Builder
 	b.WriteString("(vector")
-	for first, next := 0, 0; first < len(nodes); first = next {
-		for next = first; next < len(nodes) && nodes[next] == nodes[first]; next++ {
+	for first := 0; first < len(nodes); {
+		count := 1
+		for first+count < len(nodes) && nodes[first+count] == nodes[first] {
+			count++
 		}
-		fmt.Fprintf(&b, ",(%d,%d,%d)", first, next-first, nodes[first])
+		fmt.Fprintf(&b, ",(%d,%d,%d)", first, count, nodes[first])
+		first += count
 	}
 	b.WriteString(")")
 	if b.Len() >= vallenMax {
