@@ -32,7 +32,7 @@ func (d *domain) Caps() fabric.Caps {
 	return fabric.Caps{
 		Native:       fabric.AllAtomics(),
 		Direct:       direct,
-		CPUAtomics:   direct,
+		CPUAtomics:   direct && !d.w.o.FabricAtomics,
 		InjectSize:   math.MaxInt,
 		AutoProgress: true,
 	}

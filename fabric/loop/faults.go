@@ -53,6 +53,10 @@ const (
 	Signal
 )
 
+// atomic reports whether operations of the kind are executed atomically with others on
+// their word.
+func (k Kind) atomic() bool { return k >= Atomic }
+
 // String returns the kind's name in lower case.
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {

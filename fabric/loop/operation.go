@@ -64,7 +64,7 @@ func (e *endpoint) issue(o *operation) (fate, error) {
 			}
 		}
 	}
-	if e.w.near(e.d.me, o.target) {
+	if e.w.near(e.d.me, o.target) && !(e.w.o.FabricAtomics && o.kind.atomic()) {
 		s.carryOut(o)
 		return delivered, nil
 	}

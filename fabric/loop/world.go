@@ -29,6 +29,11 @@ type Options struct {
 	// mapped. 0: every PE is far, also from itself.
 	NodeSize int
 
+	// FabricAtomics takes the processor's place in atomics between near PEs: they, and
+	// signals, are delivered like those to far PEs, while data is stored directly. So it
+	// is with a network whose atomics the processor's are not coherent with.
+	FabricAtomics bool
+
 	// TearSize cuts puts into pieces of at most this many bytes, which are
 	// delivered one by one in any order. 0: puts are whole.
 	TearSize int

@@ -54,6 +54,13 @@ func Nodes(size int) Option {
 	return func(o *loop.Options) { o.NodeSize = size }
 }
 
+// FabricAtomics delivers atomics and signals between near PEs as those between far
+// ones, while data is stored directly, as on a network whose atomics the processor's are
+// not coherent with. It goes with Nodes and Delays.
+func FabricAtomics() Option {
+	return func(o *loop.Options) { o.FabricAtomics = true }
+}
+
 // Faults makes the fabric lose, fail or reorder operations, for tests that
 // prove that they would notice.
 func Faults(f loop.Faults) Option {

@@ -34,12 +34,12 @@ func (c *coverage) add(r *row, place string, np int) {
 	}
 }
 
-// places are where rows run, as the document names them: those that run on loop on it and on
-// domains, each in three ways, and those that run as processes in theirs.
+// places are where rows run, as the document names them: those that run on loop on it, in all its ways,
+// and on domains, and those that run as processes in theirs.
 func (r *row) places() []string {
 	var places []string
 	if r.runsOn(onLoop) {
-		places = append(places, "loop", "loop delayed", "loop split", "loop with the least of endpoints", "shm by endpoints", "shm with atomics by endpoints")
+		places = append(places, "loop", "loop delayed", "loop split", "loop split with atomics by the fabric", "loop with the least of endpoints", "shm by endpoints", "shm with atomics by endpoints")
 	}
 	for _, w := range ways() {
 		if r.runsOn(w.on) {
@@ -98,7 +98,8 @@ row has kept its promise on each fabric named with it: %d promises of %d section
 specification's third level, with its names of routines.
 
 Fabrics: loop is the PEs of a test, far from each other; loop delayed, with operations delivered late
-and out of order, by several seeds; loop split, with near and far PEs; loop with the least of endpoints,
+and out of order, by several seeds; loop split, with near and far PEs; loop split with atomics by the
+fabric, late ones to near PEs too, where data is stored directly; loop with the least of endpoints,
 delayed too, with the rest built from nine methods. shm is the processes of one node under gorun; shm
 by endpoints, without direct access to each other's memory, and shm with atomics by endpoints, with
 direct access to data only. ofi is such processes too, with every transfer through a provider of libfabric;

@@ -27,6 +27,9 @@ const (
 	virtualPatience = 10 * time.Second
 )
 
+// realLongest is about the longest delay of an operation where time is real.
+const realLongest = 100 * time.Microsecond
+
 // runLoop runs all rows on fabric/loop: with all PEs far from each other and
 // operations delivered at once, or late and out of order; and with PEs in pairs
 // that are near.
@@ -61,6 +64,7 @@ func runLoop(t *testing.T, ran *coverage) {
 				}
 				// Near PEs poll words without blocking, so time would not pass in a bubble.
 				check("loop split", outside, shmemtest.Nodes(2))
+				check("loop split with atomics by the fabric", outside, shmemtest.Nodes(2), shmemtest.FabricAtomics(), shmemtest.Delays(uint64(np), realLongest))
 			}
 		})
 	}
