@@ -42,6 +42,9 @@ func joinFar(h Host, l segment.Layout, client *pmi.Client, vars env.Table) (Host
 		return Host{}, err
 	}
 	o := ofi.Options{Crowded: h.Crowded, TxSize: use.TxSize, Allocated: use.Allocated, ReadBack: use.ReadBack}
+	if client != nil {
+		o.Source = client.Source()
+	}
 	d, err := ofi.New(o).Open(fabric.Job{PE: h.PE, NPEs: h.NPEs, SegmentSize: l.Size})
 	if err != nil {
 		if l.PEs < l.NPEs {
