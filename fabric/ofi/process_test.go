@@ -43,6 +43,9 @@ func TestMain(m *testing.M) {
 // its input ends.
 func playPeer(role string) error {
 	role, provider, _ := strings.Cut(role, " ")
+	if role == "shm" {
+		return playShm()
+	}
 	p, err := New(Options{Provider: provider}).Open(fabric.Job{PE: 1, NPEs: 2, SegmentSize: peerSegment})
 	if err != nil {
 		return err
@@ -71,6 +74,11 @@ func playPeer(role string) error {
 		if err := d.Wait(waitFor(1, peerSegment-8, 1)); err != nil {
 			return err
 		}
+	case "dump":
+		if err := d.Wait(waitFor(1, peerSegment-8, 1)); err != nil {
+			return err
+		}
+		fmt.Printf("%x\n", d.segment[:cellSpace])
 	case "pingpong":
 		e, err := d.Endpoint()
 		if err != nil {

@@ -23,14 +23,15 @@ func (e *Endpoint) vector(op string, pe int, parts []fabric.Part, put bool) erro
 	if err := e.usable(); err != nil {
 		return err
 	}
+	where := e.target
+	if put {
+		where = e.writes
+	}
 	var t target
 	var base uint64 // of the segment there
 	for i := range parts {
 		if len(parts[i].Data) > 0 {
-			where, err := e.target, error(nil)
-			if put {
-				where = e.writes
-			}
+			var err error
 			if t, err = where(op, pe, parts[i].Off, len(parts[i].Data)); err != nil {
 				return err
 			}
