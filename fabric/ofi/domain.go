@@ -31,9 +31,9 @@ type Domain struct {
 	allocated                              bool // registered memory keeps its pages
 	givesKeys                              bool
 	readBack                               bool
-	keySize                                int    // bytes
-	inject                                 int    // bytes
-	maxMessage                             uint64 // bytes
+	keySize                                int           // bytes
+	inject                                 int           // bytes
+	maxMessage                             uint64        // bytes
 	spin                                   time.Duration // that a call polls
 	slices                                 int           // such calls until a wait sleeps
 	single                                 bool          // Go runs one goroutine at a time

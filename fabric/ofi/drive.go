@@ -17,6 +17,6 @@ func (d *Domain) Poll(c fabric.Cond) bool {
 		return false
 	}
 	held, _ := d.poll(d.word(c.Off), c, d.slices) // the caller looks at Ended
-	d.ring() // what was polled in may be what another goroutine sleeps for
+	d.ring()                                      // what was polled in may be what another goroutine sleeps for
 	return held
 }

@@ -5,13 +5,17 @@
 package ofi
 
 import (
+	"errors"
+	"net"
 	"os"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/goshmem/goshmem/fabric"
 )
@@ -62,12 +66,15 @@ func threads(t *testing.T) int {
 }
 
 // TestTarget_ThatDoesNotCallDelaysNobody: PE 1 makes no call at all, and PE 0's
-// operations take microseconds all the same. The best of several medians counts: other
-// work on the machine delays too.
+// operations take microseconds all the same. Other work on the machine delays too, so the
+// best of several medians counts, and beside the bound it may be a few times what a thread
+// takes that blocks in read and writes back what it read, in the same moment: that is
+// woken for each message as the PE's own thread is.
 func TestTarget_ThatDoesNotCallDelaysNobody(t *testing.T) {
-	const limit, rounds, batches = 60 * time.Microsecond, 101, 100
+	const limit, times, rounds, batches = 60 * time.Microsecond, 2, 101, 100
 	d := connected(t, New(Options{}), 2, small)
 	e := endpoint(t, d[0])
+	echo := startEcho(t)
 	b := make([]byte, 8)
 	for name, op := range map[string]func() error{
 		"put": func() error {
@@ -79,20 +86,77 @@ func TestTarget_ThatDoesNotCallDelaysNobody(t *testing.T) {
 		"get":   func() error { return e.Get(1, b, 0) },
 		"fetch": func() error { _, err := e.FetchAtomic(1, fabric.OpSum, fabric.Uint64, 8, 1, 0); return err },
 	} {
-		best := time.Hour
-		for batch := 0; batch < batches && best > limit; batch++ {
-			times := make([]time.Duration, rounds)
-			for i := range times {
-				begin := time.Now()
-				require.NoError(t, op())
-				times[i] = time.Since(begin)
+		best, pace := time.Hour, time.Duration(0)
+		for batch := 0; batch < batches && best > max(limit, times*pace); batch++ {
+			if m := median(t, rounds, op); m < best {
+				best, pace = m, median(t, rounds, echo)
 			}
-			slices.Sort(times)
-			best = min(best, times[rounds/2])
 		}
-		t.Logf("%s: %v", name, best)
-		if best > limit {
-			t.Errorf("%s from a PE that makes no calls: median %v, at most %v is allowed", name, best, limit)
+		t.Logf("%s: median %v, an echo takes %v", name, best, pace)
+		if best > max(limit, times*pace) {
+			t.Errorf("%s from a PE that makes no calls: median %v while an echo takes %v, at most %v or %d echoes are allowed", name, best, pace, limit, times)
+		}
+	}
+}
+
+// median returns the median time of several calls of f.
+func median(t *testing.T, calls int, f func() error) time.Duration {
+	t.Helper()
+	times := make([]time.Duration, calls)
+	for i := range times {
+		begin := time.Now()
+		require.NoError(t, f())
+		times[i] = time.Since(begin)
+	}
+	slices.Sort(times)
+	return times[calls/2]
+}
+
+// startEcho starts a thread that blocks in read on a TCP connection and sends back what
+// it read. It returns what sends a word there and polls for the answer, as operations do.
+func startEcho(t *testing.T) func() error {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	near, err := net.Dial("tcp", l.Addr().String())
+	require.NoError(t, err)
+	far, err := l.Accept()
+	require.NoError(t, err)
+	var fds [2]int
+	for i, c := range []net.Conn{near, far} {
+		f, err := c.(*net.TCPConn).File()
+		require.NoError(t, err)
+		require.NoError(t, c.Close())
+		t.Cleanup(func() { f.Close() })
+		fds[i] = int(f.Fd()) // which blocks from now on
+	}
+	var done sync.WaitGroup
+	done.Go(func() {
+		runtime.LockOSThread()
+		for b := make([]byte, 8); ; {
+			if n, _ := unix.Read(fds[1], b); n <= 0 {
+				return
+			}
+			if _, err := unix.Write(fds[1], b); err != nil {
+				return
+			}
+		}
+	})
+	t.Cleanup(func() {
+		_ = unix.Shutdown(fds[0], unix.SHUT_RDWR)
+		done.Wait()
+	})
+	b := make([]byte, 8)
+	return func() error {
+		if _, err := unix.Write(fds[0], b); err != nil {
+			return err
+		}
+		for {
+			_, _, err := unix.Recvfrom(fds[0], b, unix.MSG_DONTWAIT)
+			if !errors.Is(err, unix.EAGAIN) {
+				return err
+			}
 		}
 	}
 }
