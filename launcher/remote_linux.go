@@ -280,7 +280,7 @@ func (r *run) connect(n *node, f frame) error {
 		if n.source, err = netip.ParseAddrPort(string(f.data)); err != nil {
 			return fmt.Errorf("its address: %w", err)
 		}
-		r.log("%sis at %v on the data network", r.onHost(n), n.source.Addr())
+		r.log("host %s is at %v on the data network, and listens there at UDP port %d for beats", n.host, n.source.Addr(), n.source.Port())
 		var all []netip.AddrPort
 		for _, other := range r.nodes {
 			if !other.source.IsValid() {

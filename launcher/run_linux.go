@@ -215,8 +215,10 @@ func (r *run) watch(signals <-chan os.Signal) {
 			r.overdue = nil
 			r.remind()
 		case <-r.cutOff:
-			if !r.lost.ended {
-				r.lost.kill()
+			for _, n := range r.nodes {
+				if n.pid != 0 && !n.ended && (n == r.lost || !n.greeted) {
+					n.kill()
+				}
 			}
 		case <-r.kill:
 			r.kill = nil
@@ -251,6 +253,7 @@ func (r *run) fail(v verdict) {
 	if r.failure == nil {
 		r.failure = &v
 		r.killAfter(0)
+		r.cutOff = time.After(lostGrace) // for agents that have no proxy to hear us
 	}
 }
 

@@ -33,15 +33,22 @@ int main(int argc, char **argv) {
 }
 `
 
-func TestMPI_ProgramsOfMPICHRun(t *testing.T) {
-	t.Parallel()
+// buildMPI compiles the program with MPICH.
+func buildMPI(t *testing.T) (program string) {
+	t.Helper()
 	mpicc := testenv.NeedTool(t, "mpicc.mpich", "libmpich-dev")
 	dir := t.TempDir()
-	source, program := filepath.Join(dir, "sum.c"), filepath.Join(dir, "sum")
+	source := filepath.Join(dir, "sum.c")
+	program = filepath.Join(dir, "sum")
 	require.NoError(t, os.WriteFile(source, []byte(mpiProgram), 0o644))
 	out, err := exec.Command(mpicc, "-o", program, source).CombinedOutput()
 	require.NoError(t, err, "%s", out)
+	return program
+}
 
+func TestMPI_ProgramsOfMPICHRun(t *testing.T) {
+	t.Parallel()
+	program := buildMPI(t)
 	r := run(t, "-np", "3", program)
 	require.Zero(t, r.status, r.stderr)
 	require.ElementsMatch(t, []string{

@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"os"
 	"os/exec"
@@ -38,6 +39,8 @@ var roles = map[string]func(args []string) int{
 	"fds":     showDescriptors,
 	"forever": func([]string) int { forever(); return 0 },
 	"flood":   flood,
+	"where":   where,
+	"sum":     sum,
 }
 
 func runPE(role string, args []string) int { return roles[role](args) }
@@ -232,6 +235,39 @@ func showSegment([]string) int {
 	must(err)
 	fmt.Printf("PE %d: %d PEs of %d bytes, got %d\n", c.PE(), l.PEs, l.Size, b[0])
 	must(c.Finalize())
+	return 0
+}
+
+// where shows the address and the range of the PE's node.
+func where([]string) int {
+	c := join()
+	header := make([]byte, segment.HeaderSize)
+	_, err := c.SegmentFile().ReadAt(header, 0)
+	must(err)
+	l, err := segment.ParseHeader(header)
+	must(err)
+	fmt.Printf("PE %d: one of %d from %d of %d at %q\n", c.PE(), l.PEs, l.First, l.NPEs, c.Source())
+	must(c.Finalize())
+	return 0
+}
+
+// sum shows how much input there is and a sum of it, or, with an argument, closes
+// it after so many bytes.
+func sum(args []string) int {
+	if myPE() != 0 {
+		return 0
+	}
+	var in io.Reader = os.Stdin
+	if len(args) > 0 {
+		n, err := strconv.Atoi(args[0])
+		must(err)
+		in = io.LimitReader(in, int64(n))
+	}
+	h := crc32.NewIEEE()
+	n, err := io.Copy(h, in)
+	must(err)
+	must(os.Stdin.Close())
+	fmt.Printf("%d bytes, %08x\n", n, h.Sum32())
 	return 0
 }
 
