@@ -26,6 +26,22 @@ func NeedTool(t testing.TB, tool, debianPackage string) string {
 	return ""
 }
 
+// NeedLibfabric skips a test that builds programs with libfabric where its headers
+// or a C compiler are missing, or fails it if GOSHMEM_CI is 1.
+func NeedLibfabric(t testing.TB) {
+	t.Helper()
+	NeedTool(t, "gcc", "gcc")
+	tool := NeedTool(t, "pkg-config", "pkgconf")
+	out, err := exec.CommandContext(t.Context(), tool, "--print-errors", "--exists", "libfabric >= 1.17").CombinedOutput()
+	switch {
+	case err == nil:
+	case os.Getenv("GOSHMEM_CI") == "1":
+		t.Fatalf("no libfabric 1.17 to build with: %s; install the Debian package libfabric-dev", out)
+	default:
+		t.Skip("libfabric 1.17 or newer is not installed with its headers (Debian package libfabric-dev)")
+	}
+}
+
 // NeedRoot skips a test that only root can run, or fails it if GOSHMEM_CI is 1.
 func NeedRoot(t testing.TB) {
 	t.Helper()

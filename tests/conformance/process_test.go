@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -43,7 +44,7 @@ func ways() []way {
 	}
 }
 
-// wayEnv tells the program which rows its way has.
+// wayEnv is the way's place: it tells the program which rows it has.
 const wayEnv = "GOSHMEM_CONFORMANCE_WAY"
 
 // runProcesses runs all rows as processes under gorun, in each way: those that return in one
@@ -52,12 +53,12 @@ func runProcesses(t *testing.T, ran *coverage) {
 	t.Helper()
 	needProcesses(t)
 	gorun := buildGorun(t)
-	for i, w := range ways() {
+	for _, w := range ways() {
 		t.Run(w.place, func(t *testing.T) {
 			if w.far {
 				needLibfabric(t)
 			}
-			w.env = append(w.env, wayEnv+"="+strconv.Itoa(i))
+			w.env = append(w.env, wayEnv+"="+w.place)
 			runWay(t, ran, gorun, w)
 		})
 	}
@@ -112,11 +113,11 @@ func TestLibfabricBranches(t *testing.T) {
 	gorun := buildGorun(t)
 	for _, use := range []string{"allocated", "readback", "tx=4"} {
 		t.Run(use, func(t *testing.T) {
-			for i, w := range ways() {
+			for _, w := range ways() {
 				if w.on != onOfi && w.on != onMixed || strings.Contains(w.place, "sockets") {
 					continue
 				}
-				out, status := startJob(t, gorun, 3, append(w.env, "SHMEM_LIBFABRIC="+use, wayEnv+"="+strconv.Itoa(i), programEnv+"="+t.TempDir())...)
+				out, status := startJob(t, gorun, 3, append(w.env, "SHMEM_LIBFABRIC="+use, wayEnv+"="+w.place, programEnv+"="+t.TempDir())...)
 				if status != 0 {
 					t.Errorf("%s: status %d:\n%s", w.place, status, out)
 				}
@@ -199,9 +200,9 @@ func program(dir string) int {
 	if one := os.Getenv(rowEnv); one != "" {
 		return programOfRow(one)
 	}
-	i, err := strconv.Atoi(os.Getenv(wayEnv))
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
+	i := slices.IndexFunc(ways(), func(w way) bool { return w.place == os.Getenv(wayEnv) })
+	if i < 0 {
+		fmt.Fprintf(os.Stderr, "%s=%q names no way\n", wayEnv, os.Getenv(wayEnv))
 		return 1
 	}
 	on := ways()[i].on
