@@ -10,11 +10,13 @@ usage() {
 usage: run-peers.sh [--median K] [MODE [NP [PEER ...]]]
 
 MODE   p2p (default), gups, coll, init: figures of one kind
+       away: of goshmem alone, with a target that sleeps or computes
        check: do the OpenSHMEM peers deliver what they are given?
        limits: what the machine itself allows (no NP, no PEER)
 NP     number of PEs, 2 if not given
 PEER   goshmem oshmem-shm ompi-sm mpich-alloc (these four if none is given)
        oshmem-tcp ompi-tcp mpich-tcp ompi-shared mpich-shared
+       goshmem-ofi (all through libfabric), libfabric (a C loop over it; p2p only)
 --median K   run all peers in turn, K times, and print medians
 
 One line a figure: peer name value unit ratio. The ratio is to the best of the
@@ -48,6 +50,7 @@ mode=${1:-p2p} np=${2:-2}
 shift $(($# < 2 ? $# : 2))
 [[ $np =~ ^[1-9][0-9]{0,4}$ ]] || die "NP is a number of PEs from 1 to 99999, not '$np'"
 case $mode in
+away) [ $# -gt 0 ] || set -- goshmem-ofi ;;
 p2p | gups | coll | init) [ $# -gt 0 ] || set -- goshmem oshmem-shm ompi-sm mpich-alloc ;;
 check) [ $# -gt 0 ] || set -- oshmem-shm oshmem-tcp ;;
 limits) set -- limits ;;
@@ -117,6 +120,15 @@ measure() {
 		build microbench ./examples/microbench go build -C "$here/../.."
 		run "$peer" "$tmp/gorun" -np "$np" "$tmp/microbench" "$mode"
 		;;
+	goshmem-ofi)
+		build gorun ./launcher/gorun go build -C "$here/../.."
+		build microbench-ofi ./examples/microbench go build -C "$here/../.." -tags ofi
+		run "$peer" "$tmp/gorun" -np "$np" --fabric ofi "$tmp/microbench-ofi" "$mode"
+		;;
+	libfabric)
+		libs=(-lfabric) && build ofi_bench "$here/ofi_bench.c" gcc "${cflags[@]}" && libs=()
+		run "$peer" "$tmp/ofi_bench"
+		;;
 	oshmem-shm)
 		oshmem $shm
 		run "$peer" "${ompi[@]}" --mca sshmem ucx "$tmp/$shm" "$mode"
@@ -154,8 +166,11 @@ window() { [[ $1 == *-shared ]] && echo shared || echo alloc; }
 for peer; do
 	case $mode/$peer in
 	limits/limits | check/oshmem-shm | check/oshmem-tcp) ;;
-	check/* | */limits) die "peer $peer has no mode $mode" ;;
-	*/goshmem | */oshmem-shm | */oshmem-tcp | */ompi-sm | */ompi-shared | */ompi-tcp | */mpich-alloc | */mpich-shared | */mpich-tcp) ;;
+	p2p/libfabric) [ "$np" = 2 ] || die "libfabric is two processes, not $np" ;;
+	check/* | */limits | */libfabric) die "peer $peer has no mode $mode" ;;
+	*/goshmem | */goshmem-ofi) ;;
+	away/*) die "peer $peer has no mode away" ;;
+	*/oshmem-shm | */oshmem-tcp | */ompi-sm | */ompi-shared | */ompi-tcp | */mpich-alloc | */mpich-shared | */mpich-tcp) ;;
 	*) die "unknown peer $peer; see run-peers.sh --help" ;;
 	esac
 done
@@ -166,7 +181,7 @@ for ((round = 1; round <= rounds; round++)); do
 	done
 done
 
-# Medians over the rounds, and ratios to the best peer other than goshmem.
+# Medians over the rounds, and ratios to the best of the others.
 touch "$tmp/figures"
 awk '
 	function better(a, b) { return higher ? a > b : a < b }
@@ -184,7 +199,7 @@ awk '
 			median[key] = (value[key, low] + value[key, high]) / 2
 			split(key, word, " ")
 			higher = unit[key] ~ /\/s$|ups$/
-			if (word[1] != "goshmem" && (!(word[2] in best) || better(median[key], best[word[2]])))
+			if (word[1] !~ /^goshmem/ && (!(word[2] in best) || better(median[key], best[word[2]])))
 				best[word[2]] = median[key]
 		}
 		for (k = 1; k <= keys; k++) {
