@@ -42,11 +42,12 @@ func TestMain(m *testing.M) {
 // playPeer is PE 1. It writes its blob to its output, reads PE 0's and plays its part until
 // its input ends.
 func playPeer(role string) error {
-	role, provider, _ := strings.Cut(role, " ")
+	role, rest, _ := strings.Cut(role, " ")
+	provider, source, _ := strings.Cut(rest, " ")
 	if role == "shm" {
 		return playShm()
 	}
-	p, err := New(Options{Provider: provider}).Open(fabric.Job{PE: 1, NPEs: 2, SegmentSize: peerSegment})
+	p, err := New(Options{Provider: provider, Source: source}).Open(fabric.Job{PE: 1, NPEs: 2, SegmentSize: peerSegment})
 	if err != nil {
 		return err
 	}
@@ -131,8 +132,15 @@ func startPeer(t testing.TB, o Options, role string) *peerProcess {
 	t.Helper()
 	exe, err := os.Executable()
 	require.NoError(t, err)
-	p := &peerProcess{cmd: exec.Command(exe)}
-	p.cmd.Env = append(os.Environ(), peerRole+"="+role+" "+o.Provider)
+	return startPeerBy(t, exec.Command(exe), o, "", role)
+}
+
+// startPeerBy is startPeer for a PE 1 whose process is started by cmd, at an address of
+// another host.
+func startPeerBy(t testing.TB, cmd *exec.Cmd, o Options, source, role string) *peerProcess {
+	t.Helper()
+	p := &peerProcess{cmd: cmd}
+	p.cmd.Env = append(os.Environ(), peerRole+"="+role+" "+o.Provider+" "+source)
 	p.cmd.Stderr = os.Stderr
 	in, err := p.cmd.StdinPipe()
 	require.NoError(t, err)
