@@ -165,11 +165,15 @@ const noLocalKeys = "it wants every local buffer registered (FI_MR_LOCAL), which
 
 // noneText says that nothing is usable, why, and what libfabric offers.
 func noneText(want string, why []string) string {
+	infos, err := List()
 	text := "no provider here has reliable endpoints with puts, gets and atomics"
 	if want != "" {
 		text = fmt.Sprintf("provider %s cannot be used", want)
 		if len(why) == 0 {
-			text = fmt.Sprintf("provider %s is not there or lacks puts, gets or atomics", want)
+			why = lacking(infos, want)
+		}
+		if len(why) == 0 {
+			text = fmt.Sprintf("there is no provider %s here", want)
 		}
 	}
 	for _, w := range why {
@@ -178,7 +182,6 @@ func noneText(want string, why []string) string {
 	if admitted := os.Getenv("FI_PROVIDER"); admitted != "" {
 		text += "; the variable FI_PROVIDER admits " + admitted
 	}
-	infos, err := List()
 	if err != nil {
 		return text
 	}
@@ -189,6 +192,18 @@ func noneText(want string, why []string) string {
 		}
 	}
 	return text + "; usable here: " + cmp.Or(strings.Join(usable, ", "), "none")
+}
+
+// lacking returns what the offers of the providers that want names lack.
+func lacking(infos []Info, want string) []string {
+	var why []string
+	for _, x := range infos {
+		text := x.Provider + ": " + x.Reason
+		if isNamed(x.Provider, want) && !x.Usable && !slices.Contains(why, text) {
+			why = append(why, text)
+		}
+	}
+	return why
 }
 
 // List describes what libfabric offers on this machine, the preferred first, and

@@ -49,9 +49,10 @@ func TestOpen_SaysWhatIsWrong(t *testing.T) {
 		o    Options
 		want []string
 	}{
-		{Options{Provider: "carrier-pigeon"}, []string{"provider carrier-pigeon is not there", "usable here: tcp;ofi_rxm"}},
+		{Options{Provider: "carrier-pigeon"}, []string{"there is no provider carrier-pigeon here", "usable here: tcp;ofi_rxm"}},
 		{Options{Provider: "shm"}, []string{"provider shm cannot be used", "fabric shm serves PEs of one node"}},
 		{Options{Provider: "udp"}, []string{"provider udp cannot be used", "crashes"}},
+		{Options{Provider: "net"}, []string{"provider net cannot be used", "no atomics"}},
 		{Options{Source: "example.org"}, []string{`source address "example.org"`}},
 		{Options{Source: "203.0.113.7"}, []string{"203.0.113.7 is no address of this host"}},
 	} {
@@ -63,6 +64,13 @@ func TestOpen_SaysWhatIsWrong(t *testing.T) {
 		require.Equal(t, err.Error(), p.Probe().Error())
 	}
 	require.NoError(t, New(Options{}).Probe())
+}
+
+func TestCheckVersion_RefusesWhatIsTooOld(t *testing.T) {
+	require.EqualError(t, checkVersion(1<<16|16), "libfabric 1.16 is too old: 1.17 or newer is needed")
+	require.NoError(t, checkVersion(1<<16|17))
+	require.NoError(t, checkVersion(2<<16))
+	require.NoError(t, checkVersion(libraryVersion()))
 }
 
 func TestOpen_TakesTheSourceAddress(t *testing.T) {
@@ -88,7 +96,7 @@ func TestOpen_TakesTheSourceAddress(t *testing.T) {
 func TestConnect_RefusesWhatDoesNotFit(t *testing.T) {
 	d := openAll(t, provider(Options{}, 2), 2, small)[0]
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
-	require.ErrorContains(t, d.Connect(nil), "no segment is registered")
+	require.ErrorContains(t, d.Connect(fabric.Table{}), "no segment is registered")
 	own, err := d.Register(make([]byte, small))
 	require.NoError(t, err)
 	_, err = d.Register(make([]byte, small))
@@ -111,7 +119,7 @@ func TestConnect_RefusesWhatDoesNotFit(t *testing.T) {
 		{[][]byte{own, sockets}, "PE 1 uses provider sockets, this one tcp;ofi_rxm"},
 		{[][]byte{own, newer}, "PE 1 has libfabric"},
 	} {
-		require.ErrorContains(t, d.Connect(c.blobs), c.want)
+		require.ErrorContains(t, d.Connect(fabric.NewTable(c.blobs)), c.want)
 	}
 }
 

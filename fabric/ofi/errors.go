@@ -32,25 +32,29 @@ func (f *failure) Unwrap() error {
 
 // remedies say what to do about the failures of operations.
 var remedies = [...]struct {
-	code   syscall.Errno
+	code   int
 	remedy string
 }{
-	{syscall.ENOTCONN, "that PE has ended, or its connection was cut"},
-	{syscall.ECONNRESET, "that PE has ended, or its connection was cut"},
-	{syscall.ECANCELED, "the connection to that PE was given up"},
-	{syscall.EACCES, "its key is not the one that the PE published"},
-	{syscall.EHOSTUNREACH, "check the interface that was chosen and the routes to that host"},
-	{syscall.ENETUNREACH, "check the interface that was chosen and the routes to that host"},
+	{int(syscall.ENOTCONN), "that PE has ended, or its connection was cut"},
+	{int(syscall.ECONNRESET), "that PE has ended, or its connection was cut"},
+	{badState, "that PE has ended, or its connection was cut"},
+	{int(syscall.ECANCELED), "the connection to that PE was given up"},
+	{int(syscall.EACCES), "its key is not the one that the PE published"},
+	{int(syscall.EHOSTUNREACH), "check the interface that was chosen and the routes to that host"},
+	{int(syscall.ENETUNREACH), "check the interface that was chosen and the routes to that host"},
 }
 
 // failed returns an operation's error, with the target's number.
 func failed(op string, pe int, err error) error {
 	var f *failure
-	if errors.As(err, &f) && f.pe >= 0 {
+	if !errors.As(err, &f) {
+		return fmt.Errorf("fabric/ofi: %s to PE %d: %w", op, pe, err)
+	}
+	if f.pe >= 0 {
 		op, pe = f.kind, f.pe // the one that failed, of several
 	}
 	for _, r := range remedies {
-		if errors.Is(err, r.code) {
+		if f.code == r.code {
 			return fmt.Errorf("fabric/ofi: %s to PE %d: %w: %s", op, pe, err, r.remedy)
 		}
 	}

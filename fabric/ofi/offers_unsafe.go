@@ -34,8 +34,8 @@ func ask(q query, f func([]offer) error) error {
 	if err := prepare(); err != nil {
 		return err
 	}
-	if v := C.fi_version(); v < C.SHIM_API {
-		return fmt.Errorf("libfabric %d.%d is too old: 1.17 or newer is needed", v>>16, v&0xffff)
+	if err := checkVersion(libraryVersion()); err != nil {
+		return err
 	}
 	var node *C.char
 	var flags C.uint64_t
@@ -67,6 +67,14 @@ func ask(q query, f func([]offer) error) error {
 		offers = append(offers, offer{c})
 	}
 	return f(offers)
+}
+
+// checkVersion refuses a library whose behaviour this package does not know.
+func checkVersion(v uint32) error {
+	if v < C.SHIM_API {
+		return fmt.Errorf("libfabric %s is too old: 1.17 or newer is needed", versionText(v))
+	}
+	return nil
 }
 
 // demand says what this package needs, and what it is prepared for.

@@ -53,6 +53,9 @@ const (
 	again   = C.SHIM_AGAIN
 )
 
+// badState is libfabric's code for a call that an endpoint cannot take any more.
+const badState = C.FI_EOPBADSTATE
+
 // How a put treats its source.
 const (
 	putCopy  = C.SHIM_COPY
