@@ -80,7 +80,7 @@ func run(t *testing.T, n int, f func(m member) error, judge func(t *testing.T, e
 			var pes errgroup.Group
 			for i, d := range ds {
 				pes.Go(func() error {
-					if err := d.Connect(blobs); err != nil {
+					if err := d.Connect(fabric.NewTable(blobs)); err != nil {
 						return err
 					}
 					ep, err := d.Endpoint()

@@ -44,9 +44,9 @@ type Domain interface {
 	// the segment that Map returns for this PE.
 	Register(segment []byte) (blob []byte, err error)
 
-	// Connect takes every PE's blob, indexed by PE. It returns once operations
+	// Connect takes every PE's blob, and keeps the table. It returns once operations
 	// to each of them may be posted; connections may be made later, at first use.
-	Connect(blobs [][]byte) error
+	Connect(blobs Table) error
 
 	// Endpoint opens an endpoint: one stream of operations with its own
 	// Fence and Quiet.

@@ -50,5 +50,5 @@ func connect(d fabric.Domain, pe, npes int) error {
 	if blobs[pe], err = d.Register(d.Map(pe)); err != nil {
 		return err
 	}
-	return d.Connect(blobs)
+	return d.Connect(fabric.NewTable(blobs))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/goshmem/goshmem/fabric"
 	"github.com/goshmem/goshmem/fabric/joint"
 	"github.com/goshmem/goshmem/fabric/ofi"
+	"github.com/goshmem/goshmem/fabric/shm"
 	"github.com/goshmem/goshmem/internal/env"
 	"github.com/goshmem/goshmem/internal/segment"
 	"github.com/goshmem/goshmem/launcher/pmi"
@@ -61,10 +62,10 @@ func joinFar(h Host, l segment.Layout, client *pmi.Client, vars env.Table) (Host
 	if err != nil {
 		return Host{}, err
 	}
-	h.Domain, h.Fabric = both, far.Provider()
 	if err := connectFar(both, client, h, l, farAtomics); err != nil {
 		return Host{}, err
 	}
+	h.Domain, h.Fabric = both, far.Provider()
 	if vars.IsSet(env.Debug) && h.PE == l.First {
 		fmt.Fprintf(os.Stderr, "goshmem: PEs %d to %d of %d share memory; %s over %s at %s\n",
 			l.First, l.First+l.PEs-1, l.NPEs, map[bool]string{true: "all transfers", false: "others are reached"}[all], far.Provider(), far.Address())
@@ -74,8 +75,9 @@ func joinFar(h Host, l segment.Layout, client *pmi.Client, vars env.Table) (Host
 	return h, nil
 }
 
-// connectFar exchanges the PEs' addresses and keys. What all must have decided alike goes with
-// them: it is compared before anything is sent over the network.
+// connectFar exchanges the PEs' addresses and keys, of which h's node keeps one copy, and connects
+// d with them. What all must have decided alike goes with them: it is compared before anything is
+// sent over the network.
 func connectFar(d *joint.Domain, client *pmi.Client, h Host, l segment.Layout, farAtomics bool) error {
 	blob, err := d.Register(d.Map(h.PE))
 	if err != nil {
@@ -96,7 +98,15 @@ func connectFar(d *joint.Domain, client *pmi.Client, h Host, l segment.Layout, f
 		}
 		table[pe] = rest
 	}
-	return d.Connect(table)
+	blobs := fabric.NewTable(table)
+	if near, ok := h.Domain.(*shm.Domain); ok && client != nil {
+		shared, err := near.Share(blobs.Bytes(), client.Barrier)
+		if err != nil {
+			return err
+		}
+		blobs = blobs.On(shared)
+	}
+	return d.Connect(blobs)
 }
 
 // leaveNear is Leave where nothing is far.

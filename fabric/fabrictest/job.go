@@ -60,7 +60,7 @@ func connect(t *testing.T, open Factory, n int, segment uintptr) *job {
 		blobs[i] = blob
 	}
 	for i, d := range j.domains {
-		if err := d.Connect(blobs); err != nil {
+		if err := d.Connect(fabric.NewTable(blobs)); err != nil {
 			t.Fatalf("PE %d: connect: %v", i, err)
 		}
 	}

@@ -90,8 +90,8 @@ func (d *Domain) Register(segment []byte) ([]byte, error) {
 }
 
 // Connect implements [fabric.Domain].
-func (d *Domain) Connect(blobs [][]byte) error {
-	if err := d.near.Connect(make([][]byte, len(blobs))); err != nil {
+func (d *Domain) Connect(blobs fabric.Table) error {
+	if err := d.near.Connect(blobs); err != nil {
 		return err
 	}
 	return d.far.Connect(blobs)

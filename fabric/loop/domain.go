@@ -59,11 +59,12 @@ func (d *domain) Register(seg []byte) ([]byte, error) {
 }
 
 // Connect implements [fabric.Domain].
-func (d *domain) Connect(blobs [][]byte) error {
-	if len(blobs) != len(d.w.segments) {
-		return fmt.Errorf("fabric/loop: connect: %d blobs for %d PEs", len(blobs), len(d.w.segments))
+func (d *domain) Connect(blobs fabric.Table) error {
+	if blobs.NPEs() != len(d.w.segments) {
+		return fmt.Errorf("fabric/loop: connect: %d blobs for %d PEs", blobs.NPEs(), len(d.w.segments))
 	}
-	for pe, blob := range blobs {
+	for pe := range blobs.NPEs() {
+		blob := blobs.Blob(pe)
 		if len(blob) != 4 || binary.BigEndian.Uint32(blob) != uint32(pe) {
 			return fmt.Errorf("fabric/loop: connect: blob %d, % x, is not from PE %d", pe, blob, pe)
 		}

@@ -91,9 +91,9 @@ func TestConnect_ChecksWhatItIsGiven(t *testing.T) {
 	require.NoError(t, err)
 	b1, err := domains[1].Register(domains[1].Map(1))
 	require.NoError(t, err)
-	require.Error(t, domains[0].Connect([][]byte{b0}))
-	require.Error(t, domains[0].Connect([][]byte{b1, b0}))
-	require.NoError(t, domains[0].Connect([][]byte{b0, b1}))
+	require.Error(t, domains[0].Connect(fabric.NewTable([][]byte{b0})))
+	require.Error(t, domains[0].Connect(fabric.NewTable([][]byte{b1, b0})))
+	require.NoError(t, domains[0].Connect(fabric.NewTable([][]byte{b0, b1})))
 }
 
 // A wild offset must not become a panic on a NIC goroutine, far from its cause.

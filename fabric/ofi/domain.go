@@ -153,9 +153,9 @@ func lockedRemedy(err error, size int) string {
 	return fmt.Sprintf(": this process may lock %d KiB, the segment has %d KiB: raise the limit (ulimit -l, or memlock in limits.conf), or make the heap smaller", l.Cur>>10, size>>10)
 }
 
-// Connect implements [fabric.Domain]. It keeps blobs. Connections are made when PEs are first
+// Connect implements [fabric.Domain]. Connections are made when PEs are first
 // talked to.
-func (d *Domain) Connect(blobs [][]byte) error {
+func (d *Domain) Connect(blobs fabric.Table) error {
 	if d.segment == nil {
 		return errors.New("fabric/ofi: connect: no segment is registered")
 	}

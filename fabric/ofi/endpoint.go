@@ -235,7 +235,7 @@ const defaultConnectTimeout = 10 * time.Second
 // unreachable says that nothing was ever heard of PE pe.
 func (d *Domain) unreachable(pe int, limit time.Duration) error {
 	to := "?"
-	if b, err := decodeBlob(d.peers.blobs[pe]); err == nil {
+	if b, err := decodeBlob(d.peers.blobs.Blob(pe)); err == nil {
 		to = d.shim.address(b.name)
 	}
 	return fmt.Errorf("no answer within %v, from %s to %s: check that these are addresses at which the hosts reach each other, and choose the interface if not", limit, d.Address(), to)

@@ -47,7 +47,7 @@ func register(t testing.TB, domains []*Domain, memory func(pe int) []byte) [][]b
 func connect(t testing.TB, domains []*Domain, blobs [][]byte) {
 	t.Helper()
 	for _, d := range domains {
-		require.NoError(t, d.Connect(blobs))
+		require.NoError(t, d.Connect(fabric.NewTable(blobs)))
 	}
 	t.Cleanup(func() {
 		for _, d := range domains {

@@ -28,19 +28,19 @@ type chunk [chunkSize]atomic.Pointer[peer]
 // PE that talks to few of very many has little of it.
 type peers struct {
 	// Set by connect; read-only afterwards.
-	blobs  [][]byte
+	blobs  fabric.Table
 	chunks []atomic.Pointer[chunk]
 
 	mu sync.Mutex // for changes of the table
 }
 
 // connect checks every blob against the own one and keeps them.
-func (t *peers) connect(blobs [][]byte, npes int, own blob) error {
-	if len(blobs) != npes {
-		return fmt.Errorf("fabric/ofi: connect: %d addresses for %d PEs", len(blobs), npes)
+func (t *peers) connect(blobs fabric.Table, npes int, own blob) error {
+	if blobs.NPEs() != npes {
+		return fmt.Errorf("fabric/ofi: connect: %d addresses for %d PEs", blobs.NPEs(), npes)
 	}
-	for pe, p := range blobs {
-		b, err := decodeBlob(p)
+	for pe := range npes {
+		b, err := decodeBlob(blobs.Blob(pe))
 		switch {
 		case err != nil:
 			return fmt.Errorf("fabric/ofi: connect: PE %d: %w", pe, err)
@@ -72,7 +72,7 @@ func (t *peers) add(pe int, insert func(name []byte) (uint64, error)) (*peer, er
 	if p := t.get(pe); p != nil {
 		return p, nil
 	}
-	b, err := decodeBlob(t.blobs[pe])
+	b, err := decodeBlob(t.blobs.Blob(pe))
 	if err != nil {
 		return nil, err // it was fine in connect: somebody has written to it since
 	}
@@ -105,7 +105,7 @@ func (d *Domain) target(op string, pe int, off fabric.Addr, size int) (target, e
 
 func (d *Domain) peer(op string, pe int) (*peer, error) {
 	if uint(pe) >= uint(d.job.NPEs) || d.peers.chunks == nil {
-		return nil, fmt.Errorf("fabric/ofi: %s: no PE %d among the %d connected", op, pe, len(d.peers.blobs))
+		return nil, fmt.Errorf("fabric/ofi: %s: no PE %d among the %d connected", op, pe, d.peers.blobs.NPEs())
 	}
 	if p := d.peers.get(pe); p != nil {
 		return p, nil

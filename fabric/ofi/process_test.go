@@ -66,7 +66,7 @@ func playPeer(role string) error {
 	if err != nil {
 		return err
 	}
-	if err := d.Connect([][]byte{other, own}); err != nil {
+	if err := d.Connect(fabric.NewTable([][]byte{other, own})); err != nil {
 		return err
 	}
 	fmt.Println("ready")

@@ -45,13 +45,15 @@ func TestWrongKey_EndsLoudly(t *testing.T) {
 // TestConnect_NobodyThere: a PE that nobody can reach is an error with both addresses,
 // not a hang.
 func TestConnect_NobodyThere(t *testing.T) {
+	d := openAll(t, provider(Options{ConnectTimeout: 300 * time.Millisecond}, 2), 2, small)
+	blobs := register(t, d, func(int) []byte { return make([]byte, small) })
+
+	// Now, so that no endpoint gets the port.
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	port := l.Addr().(*net.TCPAddr).AddrPort().Port()
-	require.NoError(t, l.Close()) // nobody listens there now
+	require.NoError(t, l.Close())
 
-	d := openAll(t, provider(Options{ConnectTimeout: 300 * time.Millisecond}, 2), 2, small)
-	blobs := register(t, d, func(int) []byte { return make([]byte, small) })
 	lost := d[1].own
 	lost.name = append([]byte(nil), lost.name...)
 	lost.name[2], lost.name[3] = byte(port>>8), byte(port) // of a sockaddr_in

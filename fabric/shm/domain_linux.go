@@ -142,7 +142,7 @@ func (d *Domain) Map(pe int) []byte {
 func (d *Domain) Register([]byte) ([]byte, error) { return nil, nil }
 
 // Connect implements [fabric.Domain].
-func (d *Domain) Connect([][]byte) error { return nil }
+func (d *Domain) Connect(fabric.Table) error { return nil }
 
 // Endpoint implements [fabric.Domain].
 func (d *Domain) Endpoint() (fabric.Endpoint, error) { return &Endpoint{d: d}, nil }

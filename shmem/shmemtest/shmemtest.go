@@ -146,7 +146,7 @@ func start(t testing.TB, np int, f func(*shmem.PE) error, opts []Option) *job {
 		}
 	}
 	for _, d := range domains {
-		if err := d.Connect(blobs); err != nil {
+		if err := d.Connect(fabric.NewTable(blobs)); err != nil {
 			t.Fatal(err)
 		}
 	}

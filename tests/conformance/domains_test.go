@@ -92,7 +92,7 @@ func leastDomains(t *testing.T, r *row, np int) []fabric.Domain {
 		domains[pe] = least{d}
 	}
 	for _, d := range domains {
-		if err := d.Connect(blobs); err != nil {
+		if err := d.Connect(fabric.NewTable(blobs)); err != nil {
 			t.Fatal(err)
 		}
 	}
