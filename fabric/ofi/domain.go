@@ -33,6 +33,7 @@ type Domain struct {
 	readBack                               bool
 	keySize                                int           // bytes
 	inject                                 int           // bytes
+	separate                               int           // libfabric endpoints, at most
 	maxMessage                             uint64        // bytes
 	spin                                   time.Duration // that a call polls
 	slices                                 int           // such calls until a wait sleeps
@@ -162,9 +163,10 @@ func (d *Domain) Connect(blobs fabric.Table) error {
 	return d.peers.connect(blobs, d.job.NPEs, d.own)
 }
 
-// Endpoint implements [fabric.Domain]. The first few have libfabric endpoints of
-// their own, so that what one waits for does not use up another's room; later ones
-// share these.
+// Endpoint implements [fabric.Domain]. Where the provider's queues are short, the first few
+// have libfabric endpoints of their own, so that what one waits for does not use up another's
+// room; others share these. Each costs every poll a system call, and every PE that is
+// talked to a connection.
 func (d *Domain) Endpoint() (fabric.Endpoint, error) {
 	if err := d.ended(); err != nil {
 		return nil, err
@@ -174,8 +176,8 @@ func (d *Domain) Endpoint() (fabric.Endpoint, error) {
 	if d.closed {
 		return nil, errors.New("fabric/ofi: the domain is closed")
 	}
-	i := d.opened % maxEndpoints
-	if i > 0 && d.opened < maxEndpoints {
+	i := d.opened % d.separate
+	if i > 0 && d.opened < d.separate {
 		var err error
 		if i, err = d.shim.endpoint(); err != nil {
 			return nil, fmt.Errorf("fabric/ofi: open endpoint %d: %w", d.opened, err)

@@ -181,5 +181,8 @@ func (o offer) auto() bool { return o.c.domain_attr.data_progress == C.FI_PROGRE
 // maxMessage is the size of the largest message in bytes.
 func (o offer) maxMessage() uint64 { return uint64(o.c.ep_attr.max_msg_size) }
 
+// txSize is how many operations an endpoint has room for.
+func (o offer) txSize() int { return int(min(o.c.tx_attr.size, 1<<20)) }
+
 // injectSize is the size of the largest injected message in bytes.
 func (o offer) injectSize() int { return int(min(o.c.tx_attr.inject_size, 1<<20)) }

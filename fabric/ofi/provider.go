@@ -79,6 +79,7 @@ func (p *Provider) Open(job fabric.Job) (fabric.Domain, error) {
 		provider: o.provider(), auto: o.auto(), allocated: o.allocated() || p.o.Allocated,
 		givesKeys: o.givesKeys(), keySize: o.keySize(), inject: o.injectSize(),
 		readBack: v.readBack || p.o.ReadBack,
+		separate: separateFor(o.txSize()),
 		slices:   int(spinTime / crossing),
 		single:   runtime.GOMAXPROCS(0) == 1,
 	}
@@ -106,6 +107,13 @@ func (p *Provider) Open(job fabric.Job) (fabric.Domain, error) {
 	d.findAtomics()
 	d.self = cgo.NewHandle(d)
 	return d, nil
+}
+
+// separateFor returns how many libfabric endpoints a domain opens at most, if each has room
+// for so many operations: one if several streams that wait for a PE that does not
+// answer leave room for others on one.
+func separateFor(txSize int) int {
+	return min(max(maxEndpoints*maxInflight/max(txSize, 1), 1), maxEndpoints)
 }
 
 // randomKey returns a key of as many bytes as the provider takes.

@@ -90,6 +90,9 @@ const bounceSize = C.SHIM_BOUNCE
 // maxEndpoints is how many libfabric endpoints a domain opens at most.
 const maxEndpoints = C.SHIM_ENDPOINTS
 
+// maxInflight is how many counted operations of a stream are in flight at most.
+const maxInflight = C.SHIM_INFLIGHT
+
 // A waiter is C memory: what a caller waits for.
 type waiter struct{ c *C.struct_shim_wait }
 

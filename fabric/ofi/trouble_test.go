@@ -154,6 +154,9 @@ func TestPeer_StoppedDelaysNoOther(t *testing.T) {
 			for i := range 100 {
 				require.NoError(t, e.PutWord(1, fabric.Addr(8*i), 8, 7))
 			}
+			for e.s.inflight().Load() < 200 { // of the 256 that the shorter queue takes
+				require.NoError(t, e.PutWord(1, 0, 8, 7))
+			}
 			for i := range uint64(100) {
 				require.NoError(t, other.PutWord(0, 8, 8, i))
 				require.NoError(t, other.Quiet())
