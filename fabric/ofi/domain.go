@@ -50,6 +50,7 @@ type Domain struct {
 	peers   peers
 
 	waits  waits
+	copies copies
 	turns  turns // of who waits
 	other  atomic.Pointer[waker]
 	tokens race.Tokens

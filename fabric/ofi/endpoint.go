@@ -57,8 +57,14 @@ func (e *Endpoint) put(pe int, dst fabric.Addr, src []byte, how int) error {
 	if err != nil {
 		return err
 	}
-	_, err = e.drive("put", pe, src, func(from uint64, w waiter) result { return e.s.put(t, src, from, how, w) })
-	return err
+	post := func(src []byte) error {
+		_, err := e.drive("put", pe, src, func(from uint64, w waiter) result { return e.s.put(t, src, from, how, w) })
+		return err
+	}
+	if how == putCopy && len(src) <= bounceSize {
+		return post(src) // it is copied before anything is waited for
+	}
+	return e.sending(src, post)
 }
 
 // Get implements [fabric.Endpoint].
@@ -70,7 +76,16 @@ func (e *Endpoint) Get(pe int, dst []byte, src fabric.Addr) error {
 	if err != nil {
 		return err
 	}
-	_, err = e.drive("get", pe, dst, func(from uint64, w waiter) result { return e.s.get(t, dst, from, false, w) })
+	if len(dst) > largestOnStack {
+		_, err = e.drive("get", pe, dst, func(from uint64, w waiter) result { return e.s.get(t, dst, from, false, w) })
+		return err
+	}
+	h := e.d.copies.take(len(dst))
+	_, err = e.drive("get", pe, h.bytes, func(from uint64, w waiter) result { return e.s.get(t, h.bytes, from, false, w) })
+	if err == nil {
+		copy(dst, h.bytes)
+		e.d.copies.put(h) // after an error something may still be in flight
+	}
 	return err
 }
 
@@ -95,10 +110,13 @@ func (e *Endpoint) PutSignal(pe int, dst fabric.Addr, src []byte, signal fabric.
 		return err
 	}
 	awaited := false
-	_, err = e.drive("put", pe, src, func(from uint64, w waiter) result {
-		r := e.s.putSignal(t, src, sig, fiOps[op], v, from, w)
-		awaited = r.status == pending // then the signal was not posted yet
-		return r
+	err = e.sending(src, func(src []byte) error {
+		_, err := e.drive("put", pe, src, func(from uint64, w waiter) result {
+			r := e.s.putSignal(t, src, sig, fiOps[op], v, from, w)
+			awaited = r.status == pending // then the signal was not posted yet
+			return r
+		})
+		return err
 	})
 	if err == nil && awaited {
 		_, err = e.drive("signal", pe, nil, func(uint64, waiter) result { return e.s.atomic(sig, fiOps[op], int(fabric.Uint64), v) })

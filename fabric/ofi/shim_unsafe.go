@@ -87,6 +87,9 @@ const (
 // bounceSize is the size in bytes of the largest put that is copied.
 const bounceSize = C.SHIM_BOUNCE
 
+// maxRanges is how many ranges go in one message at most.
+const maxRanges = C.SHIM_IOVS
+
 // maxEndpoints is how many libfabric endpoints a domain opens at most.
 const maxEndpoints = C.SHIM_ENDPOINTS
 

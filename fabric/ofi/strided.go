@@ -57,8 +57,14 @@ func (e *Endpoint) PutStrided(pe int, dst fabric.Addr, src []byte, s fabric.Stri
 		return nil
 	}
 	st := strides{block: s.Block, blocks: s.Blocks, local: s.Src, remote: s.Dst}
-	_, err = e.drive("strided put", pe, src, func(from uint64, w waiter) result { return e.s.putStrided(t, src, st, from, w) })
-	return err
+	post := func(src []byte) error {
+		_, err := e.drive("strided put", pe, src, func(from uint64, w waiter) result { return e.s.putStrided(t, src, st, from, w) })
+		return err
+	}
+	if s.Block <= bounceSize/maxRanges {
+		return post(src) // every message is gathered before anything is waited for
+	}
+	return e.sending(src[:span(s.Block, s.Blocks, s.Src)], post)
 }
 
 // GetStrided implements [fabric.StridedGetter]: several blocks come in one message,
@@ -84,6 +90,18 @@ func (e *Endpoint) GetStrided(pe int, dst []byte, src fabric.Addr, s fabric.Stri
 		return nil
 	}
 	st := strides{block: s.Block, blocks: s.Blocks, local: s.Dst, remote: s.Src}
-	_, err = e.drive("strided get", pe, dst, func(from uint64, w waiter) result { return e.s.getStrided(t, dst, st, from, w) })
+	dst = dst[:span(s.Block, s.Blocks, s.Dst)]
+	if len(dst) > largestOnStack {
+		_, err = e.drive("strided get", pe, dst, func(from uint64, w waiter) result { return e.s.getStrided(t, dst, st, from, w) })
+		return err
+	}
+	h := e.d.copies.take(len(dst))
+	_, err = e.drive("strided get", pe, h.bytes, func(from uint64, w waiter) result { return e.s.getStrided(t, h.bytes, st, from, w) })
+	if err == nil {
+		for i := range s.Blocks {
+			copy(dst[i*s.Dst:][:s.Block], h.bytes[i*s.Dst:])
+		}
+		e.d.copies.put(h) // after an error something may still be in flight
+	}
 	return err
 }
