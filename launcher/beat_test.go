@@ -127,7 +127,9 @@ func TestVigil(t *testing.T) {
 		"the first of three":                 {[]lateness{late(1, long, 2, long), late(0, short), late(0, short)}, nobody, 0},
 		"one of many, who does not know":     {[]lateness{{}, late(2, long), {}, late(2, short), {}}, nobody, 2},
 		"one of many, who blames the others": {[]lateness{{}, late(2, short), late(1, long, 3, long), late(2, short), {}}, nobody, 2},
-		"who has ended is not missed":        {[]lateness{late(1, long), late(0, long)}, 1, nobody},
+		"who has ended is not missed":        {[]lateness{late(1, long), {}}, 1, nobody},
+		"who has ended still tells":          {[]lateness{late(1, short), late(0, long)}, 1, 0},
+		"who has ended and has no link":      {[]lateness{late(1, long), down(late(0, long))}, 1, nobody},
 	}
 	for name, test := range tests {
 		v := vigil{test.reports}

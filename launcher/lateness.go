@@ -24,26 +24,25 @@ type vigil struct {
 
 func newVigil(nodes int) *vigil { return &vigil{reports: make([]lateness, nodes)} }
 
-// lost returns a node that is lost, or nobody. Those that are not alive are not
-// heard for good reasons.
+// lost returns a node that is lost, or nobody. Those without a living PE are
+// missed by nobody, but still tell whom they miss.
 //
 // Once a node has not been heard for beatLost, the one to blame is one that sees
 // that it has no link; else the one that most others miss, a node with few
 // witnesses being a worse guess than one with many; else that which is farther
 // from the first node, where the launcher is likely to be.
-func (v *vigil) lost(alive func(node int) bool) int {
+func (v *vigil) lost(living func(node int) bool) int {
 	due := false
 	votes := make([]int, len(v.reports))
 	for node, r := range v.reports {
 		for _, l := range r.Late {
-			if !alive(node) || !alive(l.Node) {
-				continue
+			blamed, vote := l.Node, 1
+			if r.Down { // it misses others because of itself
+				blamed, vote = node, len(v.reports)
 			}
-			due = due || l.Age >= beatLost
-			if r.Down {
-				votes[node] += len(v.reports) // it misses others because of itself
-			} else {
-				votes[l.Node]++
+			if living(blamed) {
+				votes[blamed] += vote
+				due = due || l.Age >= beatLost
 			}
 		}
 	}

@@ -52,6 +52,7 @@ type event struct {
 type ending struct {
 	status unix.WaitStatus
 	err    error // what the proxy has sent that makes no sense
+	open   bool  // somebody still holds the link: this is not the end of it
 }
 
 // lastPE returns the number of the node's last PE.
@@ -175,10 +176,14 @@ func (r *run) follow(n *node, fromProxy *os.File) {
 			<-gone
 		}
 	case <-gone:
-		n.out.Close() // so a proxy whose agent is gone learns that it is alone
 		select {
 		case <-silent:
-		case <-time.After(proxyGrace):
+		case <-time.After(settleWait): // for what is on its way
+			r.events <- event{node: n, end: &ending{status: e.status, open: true}}
+			select {
+			case <-silent:
+			case <-time.After(proxyGrace):
+			}
 		}
 	}
 	fromProxy.Close()
@@ -195,14 +200,27 @@ func (n *node) kill() {
 	}
 }
 
-// end handles the end of a node's proxy. Without a bye, its PEs are lost.
+// end handles the end of a node's proxy, or of its agent alone: the proxy then
+// learns from the link's end that it has to go, too.
 func (r *run) end(n *node, e *ending) {
-	n.ended = true
+	if !n.bye {
+		r.orphans = true
+		r.mourn(n, e)
+	}
 	n.out.Close()
-	if n.bye {
+	if e.open {
 		return
 	}
-	r.orphans = true
+	n.ended = true
+	if r.vigil != nil {
+		r.vigil.reports[n.index] = lateness{} // it was the last one
+	}
+	r.release()
+}
+
+// mourn rules that the PEs of a node are lost, whose proxy or agent has ended
+// without a bye.
+func (r *run) mourn(n *node, e *ending) {
 	how := fmt.Sprintf("exited with status %d", e.status.ExitStatus())
 	switch {
 	case e.err != nil:
@@ -359,7 +377,7 @@ func (r *run) watchBeats(n *node, f frame) {
 	}
 	l.Late = slices.DeleteFunc(l.Late, func(l lateNode) bool { return l.Node < 0 || l.Node >= len(r.nodes) })
 	r.vigil.reports[n.index] = l
-	lost := r.vigil.lost(func(node int) bool { return r.nodes[node].living > 0 && !r.nodes[node].bye })
+	lost := r.vigil.lost(func(node int) bool { return r.nodes[node].living > 0 })
 	if lost == nobody {
 		return
 	}

@@ -239,6 +239,19 @@ func (r *run) anyLeft() bool {
 	return slices.ContainsFunc(r.nodes, func(n *node) bool { return n.pid != 0 && !n.ended })
 }
 
+// release lets the proxies end once nothing is left on any node.
+func (r *run) release() {
+	if slices.ContainsFunc(r.nodes, func(n *node) bool { return n.pid != 0 && !n.bye && !n.ended }) {
+		return
+	}
+	for _, n := range r.nodes {
+		if n.pid != 0 {
+			n.out.Close()
+		}
+	}
+	r.giveUp = time.After(proxyGrace) // of agents that do not follow their proxies
+}
+
 // send sends a frame to all nodes.
 func (r *run) send(f frame) {
 	for _, n := range r.nodes {
@@ -313,6 +326,7 @@ func (r *run) handle(n *node, f frame) {
 		r.say(r.onHost(n) + string(f.data))
 	case frameBye:
 		n.bye = true
+		r.release()
 	}
 }
 

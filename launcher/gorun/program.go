@@ -113,11 +113,11 @@ func goCommand(dir string, tags []string, name string, args func(temp string) []
 	stopped := make(chan os.Signal, 1)
 	go func() {
 		for s := range interrupts {
-			cmd.Process.Signal(s)
-			select {
+			select { // first: the signal may end it at once
 			case stopped <- s:
 			default:
 			}
+			cmd.Process.Signal(s)
 		}
 	}()
 	err = cmd.Wait()

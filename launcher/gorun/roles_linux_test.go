@@ -41,6 +41,7 @@ var roles = map[string]func(args []string) int{
 	"flood":   flood,
 	"where":   where,
 	"sum":     sum,
+	"stay":    stay,
 }
 
 func runPE(role string, args []string) int { return roles[role](args) }
@@ -234,6 +235,22 @@ func showSegment([]string) int {
 	_, err = c.SegmentFile().ReadAt(b[:], int64(l.Offset(c.PE())))
 	must(err)
 	fmt.Printf("PE %d: %d PEs of %d bytes, got %d\n", c.PE(), l.PEs, l.Size, b[0])
+	must(c.Finalize())
+	return 0
+}
+
+// stay joins, and ends well when PE 0's input ends, unless it is to stay on.
+func stay(args []string) int {
+	c := join()
+	must(c.Barrier())
+	fmt.Println("in")
+	if len(args) > 0 {
+		forever()
+	}
+	if c.PE() == 0 {
+		io.Copy(io.Discard, os.Stdin)
+	}
+	must(c.Barrier())
 	must(c.Finalize())
 	return 0
 }
