@@ -63,4 +63,9 @@
 // The semantics are those of OpenSHMEM 1.6; each comment names its section. Every
 // call is safe from any goroutine (SHMEM_THREAD_MULTIPLE), collectives one at a
 // time. docs/conformance.md shows what is tested and what is not there yet.
+//
+// Beyond the specification are [PutV] and [GetV], which move several ranges at once,
+// and atomics that libfabric has: [AtomicMin] and its kin, [AtomicMaskedSwap] and
+// [AtomicCompareSwapIf], and [AtomicAdd] of floating-point and complex numbers.
+// docs/atomics.md says which of them runs where.
 package shmem
