@@ -6,7 +6,8 @@
 // A job is a tree of processes: the launcher ([Run]), one proxy for each node
 // ([Proxy], which is the same executable started again), and the proxy's PEs.
 // Launcher and proxy exchange frames (frame.go) over the proxy's standard input
-// and output, so the proxy may as well be at the other end of a remote shell.
+// and output, so the proxy may as well be at the other end of a remote shell: on
+// other hosts it is started by an agent ([Job.Agent]).
 //
 // The launcher decides: it knows why the job ends and with which status
 // (verdict.go), and it writes the output. The proxy obeys: it starts PEs, runs
@@ -15,6 +16,11 @@
 // below it; when the proxy is gone, the kernel kills the PEs, and the launcher
 // what the PEs have left. So nothing outlives a job, however it ends; only if
 // both are killed at once, a process that a PE has started may.
+//
+// With several nodes, the proxies find the addresses at which these reach each
+// other (network.go), exchange beats there (beat.go), so that one that is cut off
+// is missed and named, and join the rounds of their bootstrap servers by way of
+// the launcher.
 //
 // The package starts any executable: it knows neither package shmem nor any
 // fabric. It runs on Linux; elsewhere [Run] says so.

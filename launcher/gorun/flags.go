@@ -56,7 +56,7 @@ func (o *options) flagSet() *pflag.FlagSet {
 	f.Var(value{"COMMAND", func(s string) (err error) { o.agent, err = parseAgent(s); return err }}, "launcher-exec", "command that starts another one, put behind it, on host "+launcher.AgentHost+", such as 'ip netns exec "+launcher.AgentHost+"'")
 	f.StringVar(&o.iface, "iface", "", "each host's network interface for the data between hosts (default the one that leads to the other hosts)")
 	f.Var(value{"ofi|shm", func(s string) error { return setFabric(&o.fabric, s) }}, "fabric", "what carries all transfers: libfabric, also on one host, or shared memory (default shared memory on a host, and libfabric between hosts)")
-	f.BoolVar(&o.stats, "stats", false, "have each PE say at its end how many operations it has made, and of which kind")
+	f.BoolVar(&o.stats, "stats", false, "show at the end how often libfabric was called")
 	f.StringVar(&o.heap, "heap", "", "size of each PE's symmetric heap, such as 64M or 1.5g (default $SHMEM_SYMMETRIC_SIZE, or "+defaultHeap+")")
 	f.BoolVarP(&o.label, "label", "l", false, "start each line of output with the PE's number")
 	f.VarP(value{"NAME[=V]", func(s string) error { o.export = append(o.export, s); return nil }}, "export", "x", "set a variable in the environment of the PEs; may be repeated")
@@ -353,7 +353,8 @@ func usage() string {
 Usage: gorun [flags] program [arguments]
 
 program is an executable, found like in a shell, or a Go package: a folder or a
-.go file, which is built first.
+.go file, which is built first (with -tags ofi for several hosts or --fabric ofi).
+On several hosts, gorun and the executable are at the same path on each.
 
 ` + f.FlagUsagesWrapped(100) + `
 Each flag can be set in the environment as well: GORUN_NP=4, GORUN_LABEL=1,

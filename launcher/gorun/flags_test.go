@@ -49,6 +49,17 @@ func TestParse(t *testing.T) {
 			map[string]string{"GORUN_NP": "3", "GORUN_HEAP": "2g", "GORUN_LABEL": "true", "GORUN_EXPORT": "A=1", "GORUN_WDIR": "/d", "GORUN_TIMEOUT": "9", "GORUN_BIND_TO": "core", "GORUN_VERBOSE": "1"},
 			options{np: 3, heap: "2g", heapBy: "GORUN_HEAP", label: true, export: []string{"A=1"}, dir: "/d", timeout: 9 * time.Second, bind: launcher.BindCore, verbose: true},
 		},
+		{
+			[]string{"--host", "a:2,b", "--launcher-exec", "ssh '{host}' --", "--iface", "ib0", "--fabric", "ofi", "--stats", "app"},
+			nil,
+			options{np: 3, hosts: []launcher.Host{{Name: "a", PEs: 2}, {Name: "b", PEs: 1}}, agent: []string{"ssh", "{host}", "--"}, iface: "ib0", fabric: "ofi", stats: true},
+		},
+		{[]string{"-np", "1", "-H", "a:2,b", "app"}, nil, options{np: 1, hosts: []launcher.Host{{Name: "a", PEs: 1}}}},
+		{
+			[]string{"app"},
+			map[string]string{"GORUN_HOST": "a:2", "GORUN_LAUNCHER_EXEC": "x {host}", "GORUN_IFACE": "i", "GORUN_FABRIC": "shm", "GORUN_STATS": "1", "GORUN_FABRIC_INFO": "1"},
+			options{np: 2, hosts: []launcher.Host{{Name: "a", PEs: 2}}, agent: []string{"x", "{host}"}, iface: "i", fabric: "shm", stats: true},
+		},
 		{[]string{"-np", "2", "--label=false", "app"}, map[string]string{"GORUN_NP": "bad", "GORUN_LABEL": "1"}, options{np: 2}},
 	}
 	for _, test := range tests {
@@ -79,6 +90,14 @@ func TestParse_Errors(t *testing.T) {
 		{[]string{"--timeout", "-1s", "app"}, nil, "want a time above 0"},
 		{[]string{"--timeout", "NaN", "app"}, nil, "want a time above 0"},
 		{[]string{"--bind-to", "socket", "app"}, nil, "--bind-to socket: want none or core"},
+		{[]string{"-np", "4", "--host", "a:2,b", "app"}, nil, "--np 4: the hosts have 3 slots in all"},
+		{[]string{"--host", "a:x", "app"}, nil, "--host a:x: a:x: want a number of slots"},
+		{[]string{"--launcher-exec", "ssh {host}", "app"}, nil, "--launcher-exec: want --host, too"},
+		{[]string{"--host", "a", "--launcher-exec", "ssh host", "app"}, nil, "it does not say where the host's name goes: want {host} in it"},
+		{[]string{"--host", "a", "--launcher-exec", "ssh '{host}", "app"}, nil, "a ' is not closed"},
+		{[]string{"--host", "a", "--launcher-exec", " ", "app"}, nil, "want a command"},
+		{[]string{"--fabric", "tcp", "app"}, nil, "--fabric tcp: want ofi or shm"},
+		{[]string{"--fabric", "shm", "--host", "a,b", "app"}, nil, "--fabric shm: shared memory is of one host, and the job has 2"},
 		{[]string{"app"}, map[string]string{"GORUN_NP": "x"}, "GORUN_NP=x: want a number of PEs"},
 		{[]string{"app"}, map[string]string{"GORUN_LABEL": "maybe"}, "GORUN_LABEL=maybe"},
 	}
@@ -96,6 +115,11 @@ func TestOptions_Job(t *testing.T) {
 	require.Equal(t, []string{"SMA_SYMMETRIC_SIZE=2M", "A=2", "B="}, job.Env)
 	require.Equal(t, uint64(2<<20), job.Heap)
 
+	o = &options{np: 2, fabric: "ofi", stats: true}
+	job, err = o.job([]string{"SHMEM_FABRIC=shm", "A=0"})
+	require.NoError(t, err)
+	require.Equal(t, []string{"A=0", "SHMEM_FABRIC=ofi", "SHMEM_STATS=1"}, job.Env)
+
 	tests := map[string]options{
 		"-x NAME=VALUE":                           {export: []string{"NAME"}},
 		"want NAME or NAME=VALUE":                 {export: []string{"=x"}},
@@ -109,6 +133,16 @@ func TestOptions_Job(t *testing.T) {
 	for want, o := range tests {
 		_, err := o.job(env)
 		require.ErrorContains(t, err, want)
+	}
+}
+
+func TestOptions_Tags(t *testing.T) {
+	several := []launcher.Host{{Name: "a", PEs: 1}, {Name: "b", PEs: 1}}
+	for _, o := range []options{{fabric: "ofi"}, {hosts: several}} {
+		require.Equal(t, []string{"ofi"}, o.tags())
+	}
+	for _, o := range []options{{}, {fabric: "shm"}, {hosts: several[:1]}} {
+		require.Empty(t, o.tags())
 	}
 }
 
