@@ -19,15 +19,27 @@ var classes = [...][]code{
 	{and, fetchAnd, fetchAndNBI},
 	{or, fetchOr, fetchOrNBI},
 	{xor, fetchXor, fetchXorNBI},
+	{minimum, fetchMin},
+	{maximum, fetchMax},
+	{prod, fetchProd},
+	{logicalAnd, fetchLogicalAnd},
+	{logicalOr, fetchLogicalOr},
+	{logicalXor, fetchLogicalXor},
 }
 
 var (
-	writes       = []code{put, putNBI, putValue, putStrided, putBlocks, store}
-	reads        = []code{get, getNBI, getValue, getStrided, getBlocks, load}
-	remoteReads  = []code{get, getNBI, getValue, getStrided, getBlocks}
-	swapCodes    = []code{set, fetch, swap, fetchNBI, swapNBI}
+	writes      = []code{put, putNBI, putValue, putStrided, putBlocks, putV, store}
+	reads       = []code{get, getNBI, getValue, getStrided, getBlocks, getV, load}
+	remoteReads = []code{get, getNBI, getValue, getStrided, getBlocks, getV}
+	swapCodes   = []code{set, fetch, swap, fetchNBI, swapNBI}
+	floatCodes  = []code{
+		set, add, minimum, maximum, logicalAnd, logicalOr, logicalXor, // products would not stay exact
+		fetch, swap, fetchAdd, fetchMin, fetchMax, fetchLogicalAnd, fetchLogicalOr, fetchLogicalXor, swapIf,
+		fetchNBI, swapNBI, fetchAddNBI,
+	}
 	integerCodes = []code{
-		set, add, inc, and, or, xor,
+		set, add, inc, and, or, xor, minimum, maximum, prod, logicalAnd, logicalOr, logicalXor,
+		fetchMin, fetchMax, fetchProd, fetchLogicalAnd, fetchLogicalOr, fetchLogicalXor, maskedSwap, swapIf,
 		fetch, swap, compareSwap, fetchAdd, fetchInc, fetchAnd, fetchOr, fetchXor,
 		fetchNBI, swapNBI, compareSwapNBI, fetchAddNBI, fetchIncNBI, fetchAndNBI, fetchOrNBI, fetchXorNBI,
 	}
@@ -73,6 +85,8 @@ func (g *generator) ownedOp(h *hazards, x spec, me int) {
 	switch kinds[x.kind].atomics {
 	case swapAtomics:
 		codes = append(codes, swapCodes)
+	case floatAtomics:
+		codes = append(codes, floatCodes, floatCodes)
 	case allAtomics:
 		codes = append(codes, integerCodes, integerCodes)
 	}
@@ -112,7 +126,7 @@ func (g *generator) shape(o *op, lo, hi int) bool {
 	case putStrided, getStrided:
 		o.size, o.remote, o.local = 1, 1+g.IntN(4), 1+g.IntN(4)
 		o.blocks = g.IntN((n+o.remote-1)/o.remote + 1)
-	case putBlocks, getBlocks:
+	case putBlocks, getBlocks, putV, getV:
 		o.size = 1 + g.IntN(3)
 		o.remote, o.local = o.size+g.IntN(3), o.size+g.IntN(3)
 		o.blocks = g.IntN((n+o.remote-o.size)/o.remote + 1)
@@ -171,7 +185,7 @@ func (h *hazards) issue(o op) {
 
 // staysOpen reports whether the operation may not be complete when it returns.
 func (c code) staysOpen() bool {
-	return c <= store || c == getNBI || c >= set && c <= xor || c >= fetchNBI && c <= fetchXorNBI
+	return c <= store || c == getNBI || c >= set && c < fetch || c >= fetchNBI && c <= fetchXorNBI
 }
 
 // after returns what has to lie between a and o on the same elements: a fence, a

@@ -22,8 +22,9 @@ type kind struct {
 type atomics uint8
 
 const (
-	noAtomics   atomics = iota
-	swapAtomics         // fetch, set and swap
+	noAtomics    atomics = iota
+	swapAtomics          // fetch, set and swap
+	floatAtomics         // also add, and what is beyond the specification
 	allAtomics
 )
 
@@ -97,11 +98,13 @@ func integer[T shmem.Integer](name string) kind {
 }
 
 func float[T ~float32 | ~float64](name string) kind {
-	return kindOf(name, traits[T]{
+	k := kindOf(name, traits[T]{
 		value:  func(v uint64) T { return T(int64(v)>>40) / 4 }, // sums are exact
-		atomic: swaps[T], model: modelSwaps[T],
+		atomic: ordered[T], model: modelOrdered[T],
 		sum: shmem.SumReduce[T], add: plus[T],
 	})
+	k.atomics = floatAtomics
+	return k
 }
 
 func plus[T shmem.Numeric](a, b T) T { return a + b }
@@ -146,12 +149,91 @@ func modelSwaps[T any](p *T, o *op, v, _ T) []T {
 	return old
 }
 
-// integerAtomic does what integers can beyond swaps. w is the comparand.
-func integerAtomic[T shmem.Integer](x shmem.Sym[T], o *op, v, w T) []T {
+// ordered does what all types with an order can beyond swaps. w is the comparand.
+func ordered[T shmem.Ordered](x shmem.Sym[T], o *op, v, w T) []T {
 	old := make([]T, 1)
 	switch o.code {
 	case add:
 		shmem.AtomicAdd(x, v, o.target)
+	case minimum:
+		shmem.AtomicMin(x, v, o.target)
+	case maximum:
+		shmem.AtomicMax(x, v, o.target)
+	case prod:
+		shmem.AtomicProd(x, v, o.target)
+	case logicalAnd:
+		shmem.AtomicLogicalAnd(x, v, o.target)
+	case logicalOr:
+		shmem.AtomicLogicalOr(x, v, o.target)
+	case logicalXor:
+		shmem.AtomicLogicalXor(x, v, o.target)
+	case fetchAdd:
+		old[0] = shmem.AtomicFetchAdd(x, v, o.target)
+	case fetchMin:
+		old[0] = shmem.AtomicFetchMin(x, v, o.target)
+	case fetchMax:
+		old[0] = shmem.AtomicFetchMax(x, v, o.target)
+	case fetchProd:
+		old[0] = shmem.AtomicFetchProd(x, v, o.target)
+	case fetchLogicalAnd:
+		old[0] = shmem.AtomicFetchLogicalAnd(x, v, o.target)
+	case fetchLogicalOr:
+		old[0] = shmem.AtomicFetchLogicalOr(x, v, o.target)
+	case fetchLogicalXor:
+		old[0] = shmem.AtomicFetchLogicalXor(x, v, o.target)
+	case swapIf:
+		old[0] = shmem.AtomicCompareSwapIf(x, comparison(o), w, v, o.target)
+	case fetchAddNBI:
+		shmem.AtomicFetchAddNBI(&old[0], x, v, o.target)
+	default:
+		return swaps(x, o, v, w)
+	}
+	return old
+}
+
+// comparison returns the one that o swaps by.
+func comparison(o *op) shmem.Cmp { return shmem.Cmp(o.value >> 16 % 6) }
+
+func modelOrdered[T shmem.Ordered](p *T, o *op, v, w T) []T {
+	old := *p
+	truth := func(b bool) {
+		if *p = 0; b {
+			*p = 1
+		}
+	}
+	switch o.code {
+	case add, fetchAdd, fetchAddNBI:
+		*p = old + v
+	case minimum, fetchMin:
+		*p = min(old, v)
+	case maximum, fetchMax:
+		*p = max(old, v)
+	case prod, fetchProd:
+		*p = old * v
+	case logicalAnd, fetchLogicalAnd:
+		truth(old != 0 && v != 0)
+	case logicalOr, fetchLogicalOr:
+		truth(old != 0 || v != 0)
+	case logicalXor, fetchLogicalXor:
+		truth((old != 0) != (v != 0))
+	case swapIf:
+		holds := [...]bool{
+			shmem.CmpEQ: old == w, shmem.CmpNE: old != w, shmem.CmpGT: old > w,
+			shmem.CmpGE: old >= w, shmem.CmpLT: old < w, shmem.CmpLE: old <= w,
+		}
+		if holds[comparison(o)] {
+			*p = v
+		}
+	default:
+		return modelSwaps(p, o, v, w)
+	}
+	return []T{old}
+}
+
+// integerAtomic does what integers can beyond that.
+func integerAtomic[T shmem.Integer](x shmem.Sym[T], o *op, v, w T) []T {
+	old := make([]T, 1)
+	switch o.code {
 	case inc:
 		shmem.AtomicInc(x, o.target)
 	case and:
@@ -162,8 +244,8 @@ func integerAtomic[T shmem.Integer](x shmem.Sym[T], o *op, v, w T) []T {
 		shmem.AtomicXor(x, v, o.target)
 	case compareSwap:
 		old[0] = shmem.AtomicCompareSwap(x, w, v, o.target)
-	case fetchAdd:
-		old[0] = shmem.AtomicFetchAdd(x, v, o.target)
+	case maskedSwap:
+		old[0] = shmem.AtomicMaskedSwap(x, w, v, o.target)
 	case fetchInc:
 		old[0] = shmem.AtomicFetchInc(x, o.target)
 	case fetchAnd:
@@ -174,8 +256,6 @@ func integerAtomic[T shmem.Integer](x shmem.Sym[T], o *op, v, w T) []T {
 		old[0] = shmem.AtomicFetchXor(x, v, o.target)
 	case compareSwapNBI:
 		shmem.AtomicCompareSwapNBI(&old[0], x, w, v, o.target)
-	case fetchAddNBI:
-		shmem.AtomicFetchAddNBI(&old[0], x, v, o.target)
 	case fetchIncNBI:
 		shmem.AtomicFetchIncNBI(&old[0], x, o.target)
 	case fetchAndNBI:
@@ -185,7 +265,7 @@ func integerAtomic[T shmem.Integer](x shmem.Sym[T], o *op, v, w T) []T {
 	case fetchXorNBI:
 		shmem.AtomicFetchXorNBI(&old[0], x, v, o.target)
 	default:
-		return swaps(x, o, v, w)
+		return ordered(x, o, v, w)
 	}
 	return old
 }
@@ -193,8 +273,8 @@ func integerAtomic[T shmem.Integer](x shmem.Sym[T], o *op, v, w T) []T {
 func modelInteger[T shmem.Integer](p *T, o *op, v, w T) []T {
 	old := *p
 	switch o.code {
-	case add, fetchAdd, fetchAddNBI:
-		*p = old + v
+	case maskedSwap:
+		*p = v&w | old&^w
 	case inc, fetchInc, fetchIncNBI:
 		*p = old + 1
 	case and, fetchAnd, fetchAndNBI:
@@ -208,7 +288,7 @@ func modelInteger[T shmem.Integer](p *T, o *op, v, w T) []T {
 			*p = v
 		}
 	default:
-		return modelSwaps(p, o, v, w)
+		return modelOrdered(p, o, v, w)
 	}
 	return []T{old}
 }

@@ -38,7 +38,7 @@ func (l *library[T]) do(o *op, signal object) any {
 	}
 	x := l.x.Slice(o.at, o.end())
 	switch o.code {
-	case get, getNBI, getStrided, getBlocks, getValue, load:
+	case get, getNBI, getStrided, getBlocks, getV, getValue, load:
 		return l.read(x, o)
 	case putNBI:
 		shmem.PutNBI(x, values(&l.traits, o), o.target)
@@ -57,6 +57,8 @@ func (l *library[T]) do(o *op, signal object) any {
 		shmem.PutStrided(x, l.src, o.remote, o.local, o.blocks, o.target)
 	case putBlocks:
 		shmem.PutBlocks(x, l.src, o.remote, o.local, o.size, o.blocks, o.target)
+	case putV:
+		shmem.PutV(x, parts(l.src, o), o.target)
 	case putSignal:
 		shmem.PutSignal(x, l.src, word(signal, o), o.value, signalOp(o), o.target)
 	case store:
@@ -76,12 +78,23 @@ func (l *library[T]) read(x shmem.Sym[T], o *op) any {
 		shmem.GetStrided(dst, x, o.local, o.remote, o.blocks, o.target)
 	case getBlocks:
 		shmem.GetBlocks(dst, x, o.local, o.remote, o.size, o.blocks, o.target)
+	case getV:
+		shmem.GetV(parts(dst, o), x, o.target)
 	case getValue:
 		dst[0] = shmem.GetValue(x, o.target)
 	case load:
 		copy(dst, x.Local())
 	}
 	return dst
+}
+
+// parts returns o's blocks, the last one first.
+func parts[T any](s []T, o *op) []shmem.Part[T] {
+	var list []shmem.Part[T]
+	for b := o.blocks - 1; b >= 0; b-- {
+		list = append(list, shmem.Part[T]{At: b * o.remote, Elems: s[b*o.local:][:o.size]})
+	}
+	return list
 }
 
 // word returns the signal that o names.

@@ -30,7 +30,7 @@ func (m *model[T]) do(o *op, me int) any {
 		return old
 	}
 	switch o.code {
-	case get, getNBI, getStrided, getBlocks, getValue, load:
+	case get, getNBI, getStrided, getBlocks, getV, getValue, load:
 		dst := make([]T, span(o.size, o.blocks, o.local))
 		o.each(func(remote, local int) { dst[local] = m.mem[o.target][o.at+remote] })
 		return dst

@@ -33,6 +33,7 @@ const (
 	putValue
 	putStrided
 	putBlocks
+	putV
 	store // by the PE itself, in its own memory
 
 	get
@@ -40,6 +41,7 @@ const (
 	getValue
 	getStrided
 	getBlocks
+	getV
 	load
 
 	set // atomics that fetch nothing
@@ -48,6 +50,12 @@ const (
 	and
 	or
 	xor
+	minimum
+	maximum
+	prod
+	logicalAnd
+	logicalOr
+	logicalXor
 
 	fetch // atomics that do
 	swap
@@ -57,6 +65,14 @@ const (
 	fetchAnd
 	fetchOr
 	fetchXor
+	fetchMin
+	fetchMax
+	fetchProd
+	fetchLogicalAnd
+	fetchLogicalOr
+	fetchLogicalXor
+	maskedSwap
+	swapIf
 
 	fetchNBI
 	swapNBI
@@ -94,10 +110,13 @@ const (
 )
 
 var codeNames = [numCodes]string{
-	"Put", "PutNBI", "PutValue", "PutStrided", "PutBlocks", "store",
-	"Get", "GetNBI", "GetValue", "GetStrided", "GetBlocks", "load",
+	"Put", "PutNBI", "PutValue", "PutStrided", "PutBlocks", "PutV", "store",
+	"Get", "GetNBI", "GetValue", "GetStrided", "GetBlocks", "GetV", "load",
 	"AtomicSet", "AtomicAdd", "AtomicInc", "AtomicAnd", "AtomicOr", "AtomicXor",
+	"AtomicMin", "AtomicMax", "AtomicProd", "AtomicLogicalAnd", "AtomicLogicalOr", "AtomicLogicalXor",
 	"AtomicFetch", "AtomicSwap", "AtomicCompareSwap", "AtomicFetchAdd", "AtomicFetchInc", "AtomicFetchAnd", "AtomicFetchOr", "AtomicFetchXor",
+	"AtomicFetchMin", "AtomicFetchMax", "AtomicFetchProd", "AtomicFetchLogicalAnd", "AtomicFetchLogicalOr", "AtomicFetchLogicalXor",
+	"AtomicMaskedSwap", "AtomicCompareSwapIf",
 	"AtomicFetchNBI", "AtomicSwapNBI", "AtomicCompareSwapNBI", "AtomicFetchAddNBI", "AtomicFetchIncNBI", "AtomicFetchAndNBI", "AtomicFetchOrNBI", "AtomicFetchXorNBI",
 	"PutSignal", "PutSignalNBI", "SignalAdd", "SignalSet", "SignalWaitUntil", "WaitUntil", "Test until",
 	"Fence", "Quiet",
