@@ -69,7 +69,7 @@ func mappedNames(t *testing.T) map[string][]string {
 		if strings.Trim(cells[2], " |\n") == "" {
 			t.Errorf("%s: no reason", cells[0])
 		}
-		for _, name := range strings.Split(strings.TrimPrefix(cells[0], "| "), ", ") {
+		for name := range strings.SplitSeq(strings.TrimPrefix(cells[0], "| "), ", ") {
 			name = strings.Trim(name, "`")
 			if mapped[name] != nil {
 				t.Errorf("%s is there twice", name)
