@@ -19,10 +19,7 @@ func NeedTool(t testing.TB, tool, debianPackage string) string {
 	if err == nil {
 		return path
 	}
-	if os.Getenv("GOSHMEM_CI") == "1" {
-		t.Fatalf("%s: %v; install the Debian package %s", tool, err, debianPackage)
-	}
-	t.Skipf("%s is not installed (Debian package %s)", tool, debianPackage)
+	Lacks(t, "%s is not installed (Debian package %s)", tool, debianPackage)
 	return ""
 }
 
@@ -45,11 +42,17 @@ func NeedLibfabric(t testing.TB) {
 // NeedRoot skips a test that only root can run, or fails it if GOSHMEM_CI is 1.
 func NeedRoot(t testing.TB) {
 	t.Helper()
-	switch {
-	case os.Geteuid() == 0:
-	case os.Getenv("GOSHMEM_CI") == "1":
-		t.Fatalf("root is needed; this is user %d", os.Geteuid())
-	default:
-		t.Skipf("root is needed; this is user %d", os.Geteuid())
+	if os.Geteuid() != 0 {
+		Lacks(t, "root is needed; this is user %d", os.Geteuid())
 	}
+}
+
+// Lacks skips a test because of something that the machine lacks, or fails it if
+// GOSHMEM_CI is 1.
+func Lacks(t testing.TB, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("GOSHMEM_CI") == "1" {
+		t.Fatalf(format, args...)
+	}
+	t.Skipf(format, args...)
 }

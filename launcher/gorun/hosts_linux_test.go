@@ -75,9 +75,9 @@ func TestHosts_WithoutAnAgentThereIsThisOne(t *testing.T) {
 	require.Zero(t, r.status, r.stderr)
 	require.ElementsMatch(t, []string{`PE 0: one of 1 from 0 of 2 at "127.0.0.1"`, `PE 1: one of 1 from 1 of 2 at "127.0.0.1"`}, linesOf(r.stdout))
 
-	r = run(t, "--host", "localhost,192.0.2.1", "echo", "x")
+	r = run(t, "--host", "localhost,198.51.100.77", "echo", "x")
 	require.Equal(t, launcher.StatusUsage, r.status)
-	require.Contains(t, r.stderr, "host 192.0.2.1 is not this machine, and gorun can't use ssh yet: give a command that starts another one there, such as --launcher-exec")
+	require.Contains(t, r.stderr, "host 198.51.100.77 is not this machine, and gorun can't use ssh yet: give a command that starts another one there, such as --launcher-exec")
 
 	r = run(t, "--iface", "lo", "-np", "1", os.Args[0], peArg, "where")
 	require.Zero(t, r.status, r.stderr)

@@ -180,3 +180,30 @@ func TestTerminal_SignalsComeOnce(t *testing.T) {
 	require.Equal(t, 130, r.status)
 	require.Empty(t, r.stdout)
 }
+
+// TestTerminal_OnSeveralHosts: gorun reads the terminal for PE 0 then, and passes
+// on what is typed to signal.
+func TestTerminal_OnSeveralHosts(t *testing.T) {
+	t.Parallel()
+	hosts := []string{"--host", "localhost,127.0.0.1", os.Args[0], peArg}
+	j := newJob(t, append(hosts, "read")...)
+	keyboard := j.onTerminal(t)
+	j.expect(t, `PE 1: "" EOF`)
+	_, err := keyboard.WriteString("typed\n")
+	require.NoError(t, err)
+	j.expect(t, `PE 0: "typed\n" <nil>`)
+	r := j.end(t)
+	require.Zero(t, r.status, r.stderr)
+
+	j = newJob(t, append(hosts, "signals", "interrupt", "user defined signal 2")...)
+	keyboard = j.onTerminal(t)
+	j.expect(t, "ready", "ready")
+	_, err = keyboard.WriteString("\x03")
+	require.NoError(t, err)
+	j.expect(t, "PE 0: interrupt", "PE 1: interrupt")
+	j.kill(t, syscall.SIGUSR2)
+	j.expect(t, "PE 0: user defined signal 2", "PE 1: user defined signal 2")
+	r = j.end(t)
+	require.Equal(t, 130, r.status)
+	require.Empty(t, r.stdout)
+}

@@ -13,7 +13,8 @@
 //     speaks too: so mpiexec and srun can start our programs (pmi1_client.go).
 //
 // [Server] is the other end of both, for package launcher: so gorun can start
-// MPI programs and other SHMEMs.
+// MPI programs and other SHMEMs. A job of several nodes has a server on each, and
+// a [Hub] that joins them (nodes.go).
 //
 // The package needs the standard library only, and of that not package net,
 // which would double what a program takes to start: it brings the C library
