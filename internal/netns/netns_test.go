@@ -12,7 +12,8 @@ import (
 )
 
 // connects reports whether a connection from host h is answered by a host's
-// kernel: nothing listens, so it is refused at once, if it gets there, which may take a busy machine a while.
+// kernel: nothing listens, so it is refused if it gets there, for which a busy
+// machine may take a while.
 func (h Host) connects(t *testing.T, to Host) bool {
 	t.Helper()
 	out, err := h.Command("bash", "-c", fmt.Sprintf("timeout 10 bash -c 'exec 3<>/dev/tcp/%s/9'", to.Addr)).CombinedOutput()

@@ -94,7 +94,7 @@ func missingForOFI() string {
 // command line replace.
 func userTags(goflags string) []string {
 	var tags []string
-	for _, word := range strings.Fields(goflags) {
+	for word := range strings.FieldsSeq(goflags) {
 		if value, ok := strings.CutPrefix("-"+strings.TrimLeft(word, "-"), "-tags="); ok {
 			tags = strings.Split(value, ",") // the last one counts
 		}

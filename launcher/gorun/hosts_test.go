@@ -3,6 +3,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -96,11 +97,11 @@ func FuzzSplitWords(f *testing.F) {
 			return
 		}
 		// Quoted again, they are the same words.
-		quoted := ""
+		var quoted strings.Builder
 		for _, w := range words {
-			quoted += " " + quote(w)
+			quoted.WriteString(" " + quote(w))
 		}
-		again, err := splitWords(quoted)
+		again, err := splitWords(quoted.String())
 		require.NoError(t, err)
 		require.Equal(t, words, again)
 	})
@@ -108,13 +109,14 @@ func FuzzSplitWords(f *testing.F) {
 
 // quote returns a word in single quotes.
 func quote(w string) string {
-	q := "'"
+	var q strings.Builder
+	q.WriteString("'")
 	for i := range len(w) {
 		if w[i] == '\'' {
-			q += `'\''`
+			q.WriteString(`'\''`)
 		} else {
-			q += w[i : i+1]
+			q.WriteString(w[i : i+1])
 		}
 	}
-	return q + "'"
+	return q.String() + "'"
 }
