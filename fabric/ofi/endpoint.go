@@ -189,7 +189,7 @@ func (e *Endpoint) driveOn(op string, pe int, buf []byte, step func(from uint64,
 			e.d.waits.put(p)
 		}
 		if err != nil {
-			return 0, failed(op, pe, err)
+			return 0, e.d.failed(op, pe, err)
 		}
 		return r.value, nil
 	}
@@ -252,11 +252,7 @@ const defaultConnectTimeout = 10 * time.Second
 
 // unreachable says that nothing was ever heard of PE pe.
 func (d *Domain) unreachable(pe int, limit time.Duration) error {
-	to := "?"
-	if b, err := decodeBlob(d.peers.blobs.Blob(pe)); err == nil {
-		to = d.shim.address(b.name)
-	}
-	return fmt.Errorf("no answer within %v, from %s to %s: check that these are addresses at which the hosts reach each other, and choose the interface if not", limit, d.Address(), to)
+	return fmt.Errorf("no answer within %v, %s", limit, d.way(pe))
 }
 
 // Fence implements [fabric.Endpoint]. Providers order neither puts against atomics
@@ -318,7 +314,7 @@ func (e *Endpoint) drain(take bool) error {
 			e.d.waits.put(p)
 			r = e.s.quieted(r.value, take)
 		default:
-			return failed("operation", -1, e.failure(r))
+			return e.d.failed("operation", -1, e.failure(r))
 		}
 	}
 }

@@ -44,6 +44,32 @@ var remedies = [...]struct {
 	{int(syscall.ENETUNREACH), "check the interface that was chosen and the routes to that host"},
 }
 
+// failed is the function of that name. Of a PE that has never answered it says where it
+// was looked for.
+func (d *Domain) failed(op string, pe int, err error) error {
+	var f *failure
+	if !errors.As(err, &f) {
+		return failed(op, pe, err)
+	}
+	err = failed(op, pe, err)
+	if f.pe >= 0 {
+		pe = f.pe
+	}
+	if pe < 0 || d.shim.heard(pe) || f.code == int(syscall.EACCES) {
+		return err
+	}
+	return fmt.Errorf("%w: it has never answered, %s", err, d.way(pe))
+}
+
+// way says what is between this PE and another one.
+func (d *Domain) way(pe int) string {
+	to := "?"
+	if b, err := decodeBlob(d.peers.blobs.Blob(pe)); err == nil {
+		to = d.shim.address(b.name)
+	}
+	return fmt.Sprintf("from %s to %s: check that these are addresses at which the hosts reach each other, and choose the interface if not", d.Address(), to)
+}
+
 // failed returns an operation's error, with the target's number.
 func failed(op string, pe int, err error) error {
 	var f *failure

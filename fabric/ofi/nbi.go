@@ -118,7 +118,7 @@ func (e *Endpoint) count(op string, pe int, buf []byte, step func(from uint64) r
 				return fmt.Errorf("fabric/ofi: %s to PE %d: %w", op, pe, err)
 			}
 		default:
-			return failed(op, pe, e.failure(r))
+			return e.d.failed(op, pe, e.failure(r))
 		}
 	}
 }

@@ -5,6 +5,8 @@
 package ofi
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"net"
 	"net/netip"
@@ -43,33 +45,40 @@ func TestWrongKey_EndsLoudly(t *testing.T) {
 }
 
 // TestConnect_NobodyThere: a PE that nobody can reach is an error with both addresses,
-// not a hang.
+// not a hang: where nothing listens, and where no route leads.
 func TestConnect_NobodyThere(t *testing.T) {
-	d := openAll(t, provider(Options{ConnectTimeout: 300 * time.Millisecond}, 2), 2, small)
-	blobs := register(t, d, func(int) []byte { return make([]byte, small) })
+	for name, lose := range map[string]func(b []byte, port uint16){
+		"no listener": func(b []byte, port uint16) { binary.BigEndian.PutUint16(b[2:], port) }, // of a sockaddr_in
+		"no route":    func(b []byte, _ uint16) { copy(b[4:], []byte{203, 0, 113, 9}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := openAll(t, provider(Options{ConnectTimeout: 300 * time.Millisecond}, 2), 2, small)
+			blobs := register(t, d, func(int) []byte { return make([]byte, small) })
 
-	// Now, so that no endpoint gets the port.
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	port := l.Addr().(*net.TCPAddr).AddrPort().Port()
-	require.NoError(t, l.Close())
+			// Now, so that no endpoint gets the port.
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			require.NoError(t, err)
+			port := l.Addr().(*net.TCPAddr).AddrPort().Port()
+			require.NoError(t, l.Close())
 
-	lost := d[1].own
-	lost.name = append([]byte(nil), lost.name...)
-	lost.name[2], lost.name[3] = byte(port>>8), byte(port) // of a sockaddr_in
-	p, err := lost.encode()
-	require.NoError(t, err)
-	connect(t, d, [][]byte{blobs[0], p})
-	e := endpoint(t, d[0])
-	err = e.Put(1, 0, make([]byte, 8))
-	if err == nil {
-		err = e.Quiet()
+			lost := d[1].own
+			lost.name = bytes.Clone(lost.name)
+			lose(lost.name, port)
+			p, err := lost.encode()
+			require.NoError(t, err)
+			connect(t, d, [][]byte{blobs[0], p})
+			e := endpoint(t, d[0])
+			err = e.Put(1, 0, make([]byte, 8))
+			if err == nil {
+				err = e.Quiet()
+			}
+			require.ErrorContains(t, err, "to PE 1")
+			require.Regexp(t, "no answer within 300ms, from|it has never answered, from", err.Error())
+			require.ErrorContains(t, err, netip.AddrPortFrom(netip.AddrFrom4([4]byte(lost.name[4:])), binary.BigEndian.Uint16(lost.name[2:])).String())
+			require.ErrorContains(t, err, d[0].Address())
+			t.Log(err)
+		})
 	}
-	require.ErrorContains(t, err, "to PE 1")
-	require.ErrorContains(t, err, "no answer within 300ms")
-	require.ErrorContains(t, err, netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), port).String())
-	require.ErrorContains(t, err, d[0].Address())
-	t.Log(err)
 }
 
 // TestAbort_EndsWhatWaits: operations to a PE that does not answer end with the cause.
