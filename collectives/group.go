@@ -60,8 +60,12 @@ type algorithm uint8
 const (
 	flat          algorithm = iota // each tells each: near, no more PEs than cores
 	central                        // one counter, one epoch: near
-	dissemination                  // through the endpoint
+	dissemination                  // in rounds, each tells one: through the endpoint
+	star                           // each tells member 0, which tells each: through the endpoint, more PEs than cores
 )
+
+// mostStar is how many members a star may have: all messages go to or come from one.
+const mostStar = 16
 
 // New returns the group of all PEs of w. off is where its GroupSize bytes lie
 // in every segment, zero before first use. site returns the place in the
@@ -69,6 +73,8 @@ const (
 func New(w *symheap.Window, off uintptr, crowded bool, site func() string) *Group {
 	g := &Group{w: w, me: w.Me(), n: w.NPEs(), off: off, site: site}
 	switch {
+	case !w.AllNear() && crowded && 2 < g.n && g.n <= mostStar:
+		g.how = star
 	case !w.AllNear():
 		g.how = dissemination
 	case crowded || g.n > 8:
@@ -91,7 +97,7 @@ func (g *Group) Window() *symheap.Window { return g.w }
 // Quiet completes every operation on the group's window and orders all direct
 // stores.
 func (g *Group) Quiet() error {
-	if g.how == dissemination {
+	if g.far() {
 		return g.w.Endpoint().Quiet()
 	}
 	g.w.Fence()
@@ -108,6 +114,8 @@ func (g *Group) Sync(c Call) error {
 		return g.syncFlat(c)
 	case central:
 		return g.syncCentral(c)
+	case star:
+		return g.syncStar(c)
 	default:
 		return g.syncDissemination(c)
 	}
@@ -205,7 +213,7 @@ func (g *Group) await(p pointer, pe int, off uintptr, epoch uint64) error {
 // from its neighbour's; who sees that poisons everyone's words. Slots alternate
 // as in syncFlat.
 func (g *Group) syncDissemination(c Call) error {
-	ep, domain := g.w.Endpoint(), g.w.Domain()
+	ep := g.w.Endpoint()
 	least := g.epoch << farDigest
 	word := least | c.sign()>>(signBits-farDigest)
 	for r, d := 0, 1; d < g.n; r, d = r+1, 2*d {
@@ -214,7 +222,7 @@ func (g *Group) syncDissemination(c Call) error {
 		if err := ep.Atomic((g.me+d)%g.n, fabric.OpMax, fabric.Uint64, slot, word); err != nil {
 			return err
 		}
-		if err := domain.Wait(fabric.Cond{PE: g.me, Off: slot, Type: fabric.Uint64, Cmp: fabric.CmpGE, Value: least, System: true}); err != nil {
+		if err := g.awaitOwn(slot, fabric.CmpGE, least); err != nil {
 			return err
 		}
 		switch v := loadRelaxed(g.w.Own(slot), 0); {
@@ -229,6 +237,57 @@ func (g *Group) syncDissemination(c Call) error {
 	}
 	return nil
 }
+
+// syncStar: every member adds to a counter of member 0, which then signals each: 2(n-1) messages,
+// where dissemination has n log2 n. Where processes take turns on few cores their
+// number is what counts. The counter adds up calls as in syncCentral, the signal
+// is a word as in syncDissemination.
+func (g *Group) syncStar(c Call) error {
+	ep, slot := g.w.Endpoint(), g.farSlot(0)
+	word := g.epoch<<farDigest | c.sign()>>(signBits-farDigest)
+	one := 1 + c.sign()<<20
+	if g.me != 0 {
+		if err := ep.Atomic(0, fabric.OpSum, fabric.Uint64, g.off+offCount, one); err != nil {
+			return err
+		}
+		if err := g.awaitOwn(slot, fabric.CmpGE, g.epoch<<farDigest); err != nil {
+			return err
+		}
+		if loadRelaxed(g.w.Own(slot), 0)&poison != 0 {
+			return g.mismatch(c)
+		}
+		return nil
+	}
+	before, others := g.total, uint64(g.n-1)
+	g.total += others * one
+	now := before
+	for (now-before)&(1<<20-1) != others {
+		if err := g.awaitOwn(g.off+offCount, fabric.CmpNE, now); err != nil {
+			return err
+		}
+		now = loadRelaxed(g.w.Own(g.off+offCount), 0)
+	}
+	if now != g.total {
+		word = poison
+	}
+	for q := 1; q < g.n; q++ {
+		if err := ep.Atomic(q, fabric.OpMax, fabric.Uint64, slot, word); err != nil {
+			return err
+		}
+	}
+	if now != g.total {
+		return g.mismatch(c)
+	}
+	return nil
+}
+
+// awaitOwn waits for a word of the own segment that others write through endpoints.
+func (g *Group) awaitOwn(off uintptr, cmp fabric.Cmp, v uint64) error {
+	return g.w.Domain().Wait(fabric.Cond{PE: g.me, Off: off, Type: fabric.Uint64, Cmp: cmp, Value: v, System: true})
+}
+
+// far reports whether members talk through the endpoint.
+func (g *Group) far() bool { return g.how >= dissemination }
 
 // farSlot returns where the word of round r of this epoch is.
 func (g *Group) farSlot(r int) uintptr {

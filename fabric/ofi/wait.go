@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/goshmem/goshmem/fabric"
 )
 
@@ -68,21 +70,31 @@ func (d *Domain) await(p *parked) error {
 
 // poll reports whether c held for w within so many slices.
 func (d *Domain) poll(w word, c fabric.Cond, slices int) (held bool, err error) {
-	for range slices {
+	for i := range slices {
 		if err := d.ended(); err != nil {
 			return false, err
 		}
 		if c.Holds(w.load(c.Type.Size())) || d.shim.waitWord(w, c, d.spin) {
 			return true, nil
 		}
-		if d.single {
+		switch {
+		case d.o.Crowded:
+			schedYield() // from Go: a call into C that lasts costs its goroutine the processor
+			if i&7 == 7 {
+				runtime.Gosched()
+			}
+		case d.single:
 			runtime.Gosched()
-		} else {
+		default:
 			d.turns.call()
 		}
 	}
 	return false, nil
 }
+
+// schedYield gives the core to another process. RawSyscall is right: the call
+// does not block, and telling Go's scheduler would cost more than it does.
+func schedYield() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 
 // Wake implements [fabric.Domain].
 func (d *Domain) Wake(pe int) {
