@@ -3,18 +3,14 @@
 package launcher
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/netip"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -79,125 +75,6 @@ func newNodes(job *Job) []*node {
 		first += h.PEs
 	}
 	return nodes
-}
-
-// proxyCommand returns the command that starts a node's proxy.
-func (r *run) proxyCommand(n *node) (path string, args []string, err error) {
-	if len(r.job.Agent) == 0 {
-		return "/proc/self/exe", []string{os.Args[0], proxyArg}, nil
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return "", nil, fmt.Errorf("path of gorun: %w", err)
-	}
-	for _, word := range r.job.Agent {
-		args = append(args, strings.ReplaceAll(word, AgentHost, n.host))
-	}
-	if path, err = exec.LookPath(args[0]); err != nil {
-		return "", nil, fmt.Errorf("agent %s: %w", args[0], errors.Unwrap(err))
-	}
-	return path, append(args, self, proxyArg), nil
-}
-
-// launch starts a node's proxy, whose frames become events.
-func (r *run) launch(n *node) error {
-	path, args, err := r.proxyCommand(n)
-	if err != nil {
-		return err
-	}
-	in, toProxy, err := os.Pipe()
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	fromProxy, out, err := os.Pipe()
-	if err != nil {
-		toProxy.Close()
-		return err
-	}
-	defer out.Close()
-	files := []uintptr{0: in.Fd(), 1: out.Fd(), 2: 2}
-	if r.direct() {
-		files = append(files, 0, 1) // fdProxyStdin and fdProxyStdout
-	}
-	n.group = !r.shared
-	n.pid, err = syscall.ForkExec(path, args, &syscall.ProcAttr{
-		Env:   os.Environ(),
-		Files: files,
-		Sys:   &syscall.SysProcAttr{Setpgid: n.group},
-	})
-	if err != nil {
-		toProxy.Close()
-		fromProxy.Close()
-		return fmt.Errorf("start the %s: %w", r.proxyName(), err)
-	}
-	n.out = newOutbox(toProxy, nil)
-	n.down.w = n.out
-	go r.follow(n, fromProxy)
-	return nil
-}
-
-// follow turns what a node's proxy sends, and its end, into events. The end is
-// complete when the process that we have started is gone and nobody holds the
-// link any more: an agent may end before the proxy does, or leave it.
-func (r *run) follow(n *node, fromProxy *os.File) {
-	e := &ending{}
-	silent := make(chan struct{})
-	go func() {
-		defer close(silent)
-		reader := bufio.NewReaderSize(fromProxy, 2*maxOutput)
-		for {
-			f, err := readFrame(reader)
-			if err != nil {
-				if !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) {
-					e.err = err
-					n.kill() // it can't be talked to
-				}
-				return
-			}
-			r.events <- event{node: n, frame: f}
-		}
-	}()
-	gone := make(chan struct{})
-	go func() {
-		defer close(gone)
-		for {
-			if _, err := unix.Wait4(n.pid, &e.status, 0, nil); !errors.Is(err, unix.EINTR) {
-				return
-			}
-		}
-	}()
-	select {
-	case <-silent:
-		select {
-		case <-gone:
-		case <-time.After(proxyGrace):
-			n.kill()
-			<-gone
-		}
-	case <-gone:
-		select {
-		case <-silent:
-		case <-time.After(settleWait): // for what is on its way
-			r.events <- event{node: n, end: &ending{status: e.status, open: true}}
-			select {
-			case <-silent:
-			case <-time.After(proxyGrace):
-			}
-		}
-	}
-	fromProxy.Close()
-	<-silent
-	r.events <- event{node: n, end: e}
-}
-
-// kill kills the proxy, or its agent and what else is in its process group.
-func (n *node) kill() {
-	if n.group {
-		unix.Kill(-n.pid, unix.SIGKILL)
-	} else {
-		unix.Kill(n.pid, unix.SIGKILL)
-	}
 }
 
 // end handles the end of a node's proxy, or of its agent alone: the proxy then

@@ -3,15 +3,10 @@
 package launcher
 
 import (
-	"crypto/rand"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -109,83 +104,6 @@ func Run(job Job) int {
 		killOrphans(spare)
 	}
 	return r.finish()
-}
-
-// direct reports whether the only node's PEs can have our standard input and
-// output; else these come and go as frames.
-func (r *run) direct() bool { return len(r.nodes) == 1 && len(r.job.Agent) == 0 }
-
-// start starts the proxies and gives them the job.
-func (r *run) start() error {
-	// When a proxy is gone, what it leaves becomes ours to kill.
-	if err := adoptOrphans(); err != nil {
-		return err
-	}
-	r.begun = time.Now()
-	r.shared = r.direct() && isTerminal(0)
-	spec, err := r.spec()
-	if err != nil {
-		return err
-	}
-	if len(r.nodes) > 1 {
-		r.hub = pmi.NewHub(spec.Nodes)
-		r.vigil = newVigil(len(r.nodes))
-	}
-	if !r.direct() {
-		r.input = newCredit(inputWindow)
-		r.answer = time.After(startWait)
-	}
-	for _, n := range r.nodes {
-		spec.Node, spec.First, spec.PEs = n.index, n.first, n.pes
-		data, err := json.Marshal(spec)
-		if err != nil {
-			return err
-		}
-		n.round.limit = pmi.RoundLimit(n.pes)
-		if err := r.launch(n); err != nil {
-			return fmt.Errorf("%s%w", r.onHost(n), err)
-		}
-		n.down.send(frame{kind: frameJob, data: data})
-	}
-	return nil
-}
-
-// spec returns what the proxies learn of the job, without what differs.
-func (r *run) spec() (*nodeJob, error) {
-	var id [8]byte
-	rand.Read(id[:]) // never fails
-	secret := make([]byte, pmi.SecretSize)
-	rand.Read(secret)
-	j := &nodeJob{
-		ID:      hex.EncodeToString(id[:]),
-		Secret:  secret,
-		Path:    []byte(r.job.Path),
-		Args:    toBytes(r.job.Args),
-		Env:     toBytes(baseEnv(r.job.Env)),
-		Dir:     []byte(r.job.Dir),
-		NPEs:    r.job.NPEs,
-		Iface:   r.job.Iface,
-		Heap:    r.job.Heap,
-		Piped:   r.job.Label || !r.direct(),
-		Fed:     !r.direct(),
-		Bind:    r.job.Bind,
-		Shared:  r.shared,
-		Verbose: r.job.Verbose,
-	}
-	for _, n := range r.nodes {
-		j.Nodes = append(j.Nodes, n.pes)
-		j.Hosts = append(j.Hosts, n.host)
-	}
-	if r.direct() {
-		j.Remove = toBytes(r.job.Remove)
-		return j, nil
-	}
-	dir, err := filepath.Abs(r.job.Dir) // agents start proxies where they like
-	if err != nil {
-		return nil, err
-	}
-	j.Dir = []byte(dir)
-	return j, nil
 }
 
 // watch handles what happens until all proxies are gone.
@@ -465,55 +383,4 @@ func (r *run) say(text string) { r.out.add(2, []byte("gorun: "+text+"\n"), 0, 0)
 func isTerminal(fd int) bool {
 	_, err := unix.IoctlGetTermios(fd, unix.TCGETS)
 	return err == nil
-}
-
-// check reports why a job can't be as asked, and sets its number of PEs to that of
-// its hosts.
-func check(job *Job) error {
-	if len(job.Hosts) == 0 {
-		return CheckNPEs(job.NPEs)
-	}
-	job.NPEs = 0
-	for _, h := range job.Hosts {
-		if h.PEs < 1 || h.PEs > MaxPEs-job.NPEs {
-			return fmt.Errorf("%d PEs on host %s: want 1 to %d, and at most %d on all hosts", h.PEs, h.Name, MaxPEs, MaxPEs)
-		}
-		job.NPEs += h.PEs
-	}
-	if len(job.Agent) > 0 {
-		if _, err := exec.LookPath(job.Agent[0]); err != nil {
-			return fmt.Errorf("agent (--launcher-exec): %w", err)
-		}
-		return nil
-	}
-	hostname, err := os.Hostname()
-	if err != nil {
-		return fmt.Errorf("name of this host: %w", err)
-	}
-	for _, h := range job.Hosts {
-		if !isThisHost(h.Name, hostname) {
-			return fmt.Errorf("host %s is not this machine, and gorun can't use ssh yet: give a command that starts another one there, such as --launcher-exec 'ip netns exec %s'", h.Name, AgentHost)
-		}
-	}
-	return CheckNPEs(job.NPEs)
-}
-
-// CheckNPEs reports why a node can't have n PEs.
-func CheckNPEs(n int) error {
-	const (
-		perPE = 4  // two streams, a PMI-1 socket, a bootstrap connection
-		other = 64 // whatever the number of PEs
-	)
-	if n < 1 || n > MaxPEs {
-		return fmt.Errorf("%d PEs: want 1 to %d", n, MaxPEs)
-	}
-	var limit unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-		return nil // then see how far we get
-	}
-	if need := uint64(n*perPE + other); need > limit.Cur {
-		return fmt.Errorf("%d PEs need %d file descriptors, but the limit is %d (ulimit -Hn), enough for %d PEs",
-			n, need, limit.Cur, (max(limit.Cur, other)-other)/perPE)
-	}
-	return nil
 }
