@@ -55,7 +55,10 @@ type result struct {
 // gorun is the command, built once for a test.
 type gorun struct{ path string }
 
-func newGorun(t *testing.T) gorun { return gorun{build(t, "launcher/gorun")} }
+func newGorun(t *testing.T) gorun {
+	t.Helper()
+	return gorun{build(t, "launcher/gorun")}
+}
 
 // command returns a job that was not started.
 func (g gorun) command(t *testing.T, args ...string) *exec.Cmd {
