@@ -4,6 +4,7 @@ package launcher
 
 import (
 	"fmt"
+	"strings"
 	"syscall"
 
 	"github.com/goshmem/goshmem/launcher/pmi"
@@ -108,6 +109,9 @@ func (v verdict) explain(words func(pe int) *lastWords) string {
 	}
 	if text == "" {
 		return reason
+	}
+	if v.status == StatusNotFound && strings.Contains(text, "libfabric.so") { // says the dynamic linker
+		reason += " (the program needs libfabric, which is not installed there: apt-get install -y libfabric1)"
 	}
 	return fmt.Sprintf("%s; its last words: %q", reason, text)
 }

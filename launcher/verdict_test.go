@@ -82,6 +82,7 @@ func TestVerdict_QuotesLastWords(t *testing.T) {
 		{verdict{2, "PE 0 exited with status 2", 1}, []string{"panic: oh\n" + trace}, `PE 0 exited with status 2 (Go panic or fatal error); its last words: "panic: oh"`},
 		{verdict{2, "PE 0 exited with status 2", 1}, []string{"PE 0: panic: oh\n" + trace}, `PE 0 exited with status 2 (Go panic or fatal error); its last words: "PE 0: panic: oh"`},
 		{verdict{2, "PE 0 exited with status 2", 1}, []string{"fatal error: all goroutines are asleep - deadlock!\n" + trace}, `PE 0 exited with status 2 (Go panic or fatal error); its last words: "fatal error: all goroutines are asleep - deadlock!"`},
+		{verdict{127, "PE 0 exited with status 127", 1}, []string{"./app: error while loading shared libraries: libfabric.so.1: cannot open shared object file: No such file or directory\n"}, `PE 0 exited with status 127 (the program needs libfabric, which is not installed there: apt-get install -y libfabric1); its last words: "./app: error while loading shared libraries: libfabric.so.1: cannot open shared object file: No such file or directory"`},
 		{verdict{2, "PE 0 exited with status 2", 1}, []string{"usage: x\n"}, `PE 0 exited with status 2; its last words: "usage: x"`},
 		{verdict{124, "too late", nobody}, []string{"one\n"}, "too late"},
 		{verdict{0, "", nobody}, []string{"one\n"}, ""},
