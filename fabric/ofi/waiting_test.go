@@ -66,12 +66,12 @@ func threads(t *testing.T) int {
 }
 
 // TestTarget_ThatDoesNotCallDelaysNobody: PE 1 makes no call at all, and PE 0's
-// operations take microseconds all the same. Other work on the machine delays too, so the
-// best of several medians counts, and beside the bound it may be a few times what a thread
-// takes that blocks in read and writes back what it read, in the same moment: that is
-// woken for each message as the PE's own thread is.
+// operations take microseconds all the same. Other work on the machine delays too, so one
+// good median is enough, and beside the bound it may be twice what a thread takes that blocks in
+// read and writes back what it read, in the same moment: that is woken for each message as
+// the PE's own thread is.
 func TestTarget_ThatDoesNotCallDelaysNobody(t *testing.T) {
-	const limit, times, rounds, batches = 60 * time.Microsecond, 2, 101, 100
+	const limit, times, rounds, patience = 60 * time.Microsecond, 2, 101, 20 * time.Second
 	d := connected(t, New(Options{}), 2, small)
 	e := endpoint(t, d[0])
 	echo := startEcho(t)
@@ -86,15 +86,17 @@ func TestTarget_ThatDoesNotCallDelaysNobody(t *testing.T) {
 		"get":   func() error { return e.Get(1, b, 0) },
 		"fetch": func() error { _, err := e.FetchAtomic(1, fabric.OpSum, fabric.Uint64, 8, 1, 0); return err },
 	} {
-		best, pace := time.Hour, time.Duration(0)
-		for batch := 0; batch < batches && best > max(limit, times*pace); batch++ {
-			if m := median(t, rounds, op); m < best {
-				best, pace = m, median(t, rounds, echo)
-			}
+		var ours, pace time.Duration
+		fine := false
+		for begin := time.Now(); !fine && time.Since(begin) < patience; {
+			before := median(t, rounds, echo)
+			ours = median(t, rounds, op)
+			pace = max(before, median(t, rounds, echo))
+			fine = ours <= max(limit, times*pace)
 		}
-		t.Logf("%s: median %v, an echo takes %v", name, best, pace)
-		if best > max(limit, times*pace) {
-			t.Errorf("%s from a PE that makes no calls: median %v while an echo takes %v, at most %v or %d echoes are allowed", name, best, pace, limit, times)
+		t.Logf("%s: median %v, an echo takes %v", name, ours, pace)
+		if !fine {
+			t.Errorf("%s from a PE that makes no calls: median %v while an echo takes %v, at most %v or %d echoes are allowed", name, ours, pace, limit, times)
 		}
 	}
 }
