@@ -160,3 +160,15 @@ func blocks(t *testing.T, file *os.File) int64 {
 	}
 	return st.Sys().(*syscall.Stat_t).Blocks * 512
 }
+
+// TestNaps_StayLongAndBounded: a wait of hours sleeps as one of seconds does.
+func TestNaps_StayLongAndBounded(t *testing.T) {
+	last := time.Duration(0)
+	for n := range 200 {
+		nap := shm.NapAfter(n)
+		if nap < last || nap <= 0 || nap > time.Second {
+			t.Fatalf("nap %d lasts %v, the one before %v", n, nap, last)
+		}
+		last = nap
+	}
+}

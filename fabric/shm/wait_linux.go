@@ -182,7 +182,7 @@ func (w *waits) sleep(c fabric.Cond) error {
 func (w *waits) lead(me *parked) {
 	st, driver := w.d.status, w.d.driver
 	polls := 1 // after a ring
-	for nap := w.d.policy.nap; ; nap *= 2 {
+	for nap := w.d.policy.nap; ; nap = nextNap(nap) {
 		bell := st.Doorbell.Load()
 		if len(w.parked) == 1 {
 			st.CondPE.Store(uint32(me.cond.PE))
@@ -223,6 +223,10 @@ func (w *waits) lead(me *parked) {
 		}
 	}
 }
+
+// nextNap returns how long the nap after one of this length may be, before the wait's
+// own bound.
+func nextNap(nap time.Duration) time.Duration { return min(2*nap, longestSystem) }
 
 // counter returns the node's count of sleepers that this PE's sleep goes into,
 // and how long it may last.
