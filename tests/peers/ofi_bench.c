@@ -115,7 +115,8 @@ static void cswap(long n) { for (long i = 0; i < n; i++) { atomic(COMPARE, FI_CS
 static void fetch(long n) { for (long i = 0; i < n; i++) { atomic(FETCH, FI_ATOMIC_READ, CELL, 0, 0); quiet(); } }
 static void putnbi8(long n) { for (long i = 0; i < n; i++) { for (int k = 0; k < WINDOW; k++) rma(0, PUT, seg + VALUE, 8); quiet(); } }
 static void put1m(long n) { for (long i = 0; i < n; i++) { for (int k = 0; k < BULKS; k++) rma(0, DATA, seg + DATA, BULK); quiet(); } }
-static void get1m(long n) { for (long i = 0; i < n; i++) { for (int k = 0; k < BULKS; k++) rma(1, DATA, seg + DATA, BULK); quiet(); } }
+/* One after the other, as blocking gets are. */
+static void get1m(long n) { for (long i = 0; i < n; i++) { for (int k = 0; k < BULKS; k++) { rma(1, DATA, seg + DATA, BULK); quiet(); } } }
 
 static int64_t turn;
 static void await(size_t off) { while (word(off) < turn) progress(); }
