@@ -275,7 +275,7 @@ int64_t shim_wait_word(struct shim_domain *d, struct shim_cond c, uint64_t spin_
 	return done || holds(&c) ? SHIM_DONE : SHIM_PENDING;
 }
 
-enum { STANDBY_GROWTH = 8, IDLE_MS = 100 };
+enum { STANDBY_GROWTH = 16, IDLE_MS = 100 };
 
 // stand_by sleeps until progress is handed back, or for a time.
 static void stand_by(struct shim_domain *d, uint64_t ns)
