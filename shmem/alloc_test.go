@@ -31,6 +31,30 @@ func TestVerbs_DoNotAllocate(t *testing.T) {
 	measure(t, pe)
 }
 
+// TestVectored_ElementsAreNotOnAStack: endpoints hold addresses of one part while they
+// gather the next, and a stack may move meanwhile. So the array of a caller is one
+// allocation.
+func TestVectored_ElementsAreNotOnAStack(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector allocates")
+	}
+	x := alloc[int64](lonePE(t), 8)
+	for name, transfer := range map[string]func(){
+		"PutV": func() {
+			var buf [8]int64
+			shmem.PutV(x, []shmem.Part[int64]{{At: 0, Elems: buf[:]}}, 0)
+		},
+		"GetV": func() {
+			var buf [8]int64
+			shmem.GetV([]shmem.Part[int64]{{At: 0, Elems: buf[:]}}, x, 0)
+		},
+	} {
+		if n := testing.AllocsPerRun(100, transfer); n != 1 {
+			t.Errorf("%s from and to a local array: %v allocations, want 1, of the array", name, n)
+		}
+	}
+}
+
 // lonePE returns the only PE of this process, for the time of the test.
 func lonePE(t testing.TB) *shmem.PE {
 	t.Helper()

@@ -5,8 +5,6 @@ package shmem
 import (
 	"sync/atomic"
 	"unsafe"
-
-	"github.com/goshmem/goshmem/fabric"
 )
 
 // Direct access to near memory. A pointer here comes from a Window and lies in
@@ -56,11 +54,6 @@ func bytesOfEscaping[T any](s []T) []byte {
 // bytesAt returns the bytes of *v, for operations that keep the slice.
 func bytesAt[T any](v *T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(v)), sizeof[T]()) // the same memory
-}
-
-// notKept returns s hidden from escape analysis: endpoints keep no list of parts.
-func notKept(s []fabric.Part) []fabric.Part {
-	return unsafe.Slice((*fabric.Part)(noescape(unsafe.Pointer(unsafe.SliceData(s)))), len(s)) // the same memory
 }
 
 // noescape hides a pointer from escape analysis: what it returns does not

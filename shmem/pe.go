@@ -28,6 +28,8 @@ type PE struct {
 	exit     func(code int, message string)
 	leave    func() error // nil: nothing to do
 
+	partLists sync.Pool // of *partList, for vectored transfers
+
 	mu   sync.Mutex // guards heap
 	heap *symheap.Heap
 }
@@ -38,7 +40,7 @@ type Host struct {
 	Domain   fabric.Domain // registered and connected
 	Fabric   string        // name of its provider
 	PE, NPEs int
-	Crowded  bool // more near PEs than cores
+	Crowded  bool // PEs of some node outnumber its cores: the same on every PE
 
 	// Exit ends the job with a status and does not return.
 	Exit func(code int, message string)

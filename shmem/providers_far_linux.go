@@ -62,7 +62,7 @@ func joinFar(h Host, l segment.Layout, client *pmi.Client, vars env.Table) (Host
 	if err != nil {
 		return Host{}, err
 	}
-	if err := connectFar(both, client, h, l, farAtomics); err != nil {
+	if h.Crowded, err = connectFar(both, client, h, l, farAtomics); err != nil {
 		return Host{}, err
 	}
 	h.Domain, h.Fabric = both, far.Provider()
@@ -77,36 +77,44 @@ func joinFar(h Host, l segment.Layout, client *pmi.Client, vars env.Table) (Host
 
 // connectFar exchanges the PEs' addresses and keys, of which h's node keeps one copy, and connects
 // d with them. What all must have decided alike goes with them: it is compared before anything is
-// sent over the network.
-func connectFar(d *joint.Domain, client *pmi.Client, h Host, l segment.Layout, farAtomics bool) error {
+// sent over the network. It reports whether some node is crowded.
+func connectFar(d *joint.Domain, client *pmi.Client, h Host, l segment.Layout, farAtomics bool) (crowded bool, err error) {
 	blob, err := d.Register(d.Map(h.PE))
 	if err != nil {
-		return err
+		return false, err
 	}
 	caps := d.Caps()
 	rule := fmt.Sprintf("direct %t, atomics by the processor %t, all by the fabric %t, segments of %d bytes\x00", caps.Direct, caps.CPUAtomics, farAtomics, l.Size)
-	table := [][]byte{append([]byte(rule), blob...)}
+	own := append([]byte(rule), blob...)
+	if h.Crowded {
+		own = append(own, 1)
+	} else {
+		own = append(own, 0)
+	}
+	table := [][]byte{own}
 	if client != nil {
-		if table, err = client.Allgather(table[0]); err != nil {
-			return err
+		if table, err = client.Allgather(own); err != nil {
+			return false, err
 		}
 	}
 	for pe, b := range table {
 		theirs, rest, _ := bytes.Cut(b, []byte{0})
-		if string(theirs)+"\x00" != rule {
-			return fmt.Errorf("PE %d has decided otherwise than PE %d (%s; %s): give all PEs the same SHMEM_ variables, and start all nodes with programs of one goshmem", pe, h.PE, theirs, rule[:len(rule)-1])
+		if string(theirs)+"\x00" != rule || len(rest) == 0 {
+			return false, fmt.Errorf("PE %d has decided otherwise than PE %d (%s; %s): give all PEs the same SHMEM_ variables, and start all nodes with programs of one goshmem", pe, h.PE, theirs, rule[:len(rule)-1])
 		}
-		table[pe] = rest
+		last := len(rest) - 1
+		crowded = crowded || rest[last] != 0
+		table[pe] = rest[:last]
 	}
 	blobs := fabric.NewTable(table)
 	if near, ok := h.Domain.(*shm.Domain); ok && client != nil {
 		shared, err := near.Share(blobs.Bytes(), client.Barrier)
 		if err != nil {
-			return err
+			return false, err
 		}
 		blobs = blobs.On(shared)
 	}
-	return d.Connect(blobs)
+	return crowded, d.Connect(blobs)
 }
 
 // leaveNear is Leave where nothing is far.

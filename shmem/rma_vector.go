@@ -64,16 +64,23 @@ func checkParts[T any](op string, x Sym[T], parts []Part[T], target int) {
 	}
 }
 
-// partsAtOnce is how many ranges an endpoint gets in one call: 2 KiB of the stack.
+// partsAtOnce is how many ranges an endpoint gets in one call.
 const partsAtOnce = 64
 
-// transferParts hands the parts to the endpoint. Unlike Put's and Get's, their
-// elements are seen to escape, so they are not on a stack: a pointer to them is
-// held while others are gathered.
+// partList is what it gets. Lists are in the Go heap, so the elements of the parts are seen
+// to escape, unlike Put's and Get's, and are not on a stack: a pointer to them is held
+// while others are gathered.
+type partList [partsAtOnce]fabric.Part
+
+// transferParts hands the parts to the endpoint.
 //
 //go:noinline
 func transferParts[T any](op string, x Sym[T], parts []Part[T], target int, transfer func(*fabric.Extended, int, []fabric.Part) error) {
-	var list [partsAtOnce]fabric.Part
+	lists := &x.ctx.pe.partLists
+	list, ok := lists.Get().(*partList)
+	if !ok {
+		list = new(partList)
+	}
 	ep, pe := x.ctx.w.Endpoint(), x.ctx.world(target)
 	n := 0
 	for i := range parts {
@@ -82,8 +89,10 @@ func transferParts[T any](op string, x Sym[T], parts []Part[T], target int, tran
 			n++
 		}
 		if n == len(list) || n > 0 && i == len(parts)-1 {
-			x.ctx.must(op, target, transfer(ep, pe, notKept(list[:n])))
+			x.ctx.must(op, target, transfer(ep, pe, list[:n]))
 			n = 0
 		}
 	}
+	clear(list[:min(len(parts), len(list))])
+	lists.Put(list)
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -142,6 +143,15 @@ func TestConformance(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestUneven: hosts of which one has more PEs than cores and the other has not.
+func TestUneven(t *testing.T) {
+	g, ring := newGorun(t), build(t, "examples/ring")
+	net := netns.New(t, 2)
+	crowded := runtime.NumCPU() + 1
+	r := g.run(t, "--host", fmt.Sprintf("%s:%d,%s:1", net.Hosts[0].Name, crowded, net.Hosts[1].Name), "--launcher-exec", net.Agent(), ring)
+	require.Zero(t, r.status, r.stderr)
 }
 
 func TestStats_CountCallsOfLibfabric(t *testing.T) {
