@@ -109,7 +109,7 @@ func (r *run) mourn(n *node, e *ending) {
 	switch {
 	case !n.greeted && len(r.job.Agent) > 0:
 		self, _ := os.Executable()
-		r.fail(verdict{StatusError, fmt.Sprintf("%s before gorun has answered from there; is there a gorun at %s, too?", text, self), nobody})
+		r.miss(verdict{StatusError, fmt.Sprintf("%s before gorun has answered from there; is there a gorun at %s, too?", text, self), nobody})
 	case len(r.nodes) == 1:
 		r.lose(n, text+": its PEs are lost")
 	default:

@@ -128,11 +128,12 @@ func (r *run) watch(signals <-chan os.Signal) {
 			r.urgent = true
 			r.stop(verdict{StatusTimeout, fmt.Sprintf("the job has taken longer than %v (--timeout)", r.job.Timeout), nobody})
 		case <-r.answer:
-			r.fail(verdict{StatusLostNode, fmt.Sprintf("these hosts have not started their PEs within %v: %s", startWait, r.silentHosts()), nobody})
+			r.miss(verdict{StatusLostNode, fmt.Sprintf("these hosts have not started their PEs within %v: %s", startWait, r.silentHosts()), nobody})
 		case <-r.overdue:
 			r.overdue = nil
 			r.remind()
 		case <-r.cutOff:
+			r.cutOff = nil
 			for _, n := range r.nodes {
 				if n.pid != 0 && !n.ended && (n == r.lost || !n.greeted) {
 					n.kill()
@@ -185,6 +186,14 @@ func (r *run) fail(v verdict) {
 		r.failure = &v
 		r.killAfter(0)
 		r.cutOff = time.After(lostGrace) // for agents that have no proxy to hear us
+	}
+}
+
+// miss is fail because of a node that has not started: that is no cause if the
+// job ends anyway.
+func (r *run) miss(v verdict) {
+	if r.judge.verdict == nil {
+		r.fail(v)
 	}
 }
 
@@ -318,6 +327,9 @@ func (r *run) signal(s unix.Signal) {
 			r.urgent = true
 			r.judge.rule(verdict{StatusSignal + int(s), fmt.Sprintf("stopped by signal %d (%v)", s, s), nobody})
 			r.killAfter(interruptGrace)
+			if r.cutOff == nil && slices.ContainsFunc(r.nodes, func(n *node) bool { return !n.greeted }) {
+				r.cutOff = time.After(lostGrace) // of agents that have no proxy to hear us
+			}
 		} else if time.Since(r.interrupted) > interruptAgain {
 			r.killAfter(0)
 		}

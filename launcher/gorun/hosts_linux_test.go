@@ -118,6 +118,16 @@ func TestHosts_WhatCanNotBeStarted(t *testing.T) {
 	}
 }
 
+// An interrupt is the cause of what follows, also before any host has answered.
+func TestHosts_InterruptedBeforeTheyAnswer(t *testing.T) {
+	t.Parallel()
+	agent := `sh -c '[ {host} = a ] || kill -INT $PPID; exec sleep 1000'` // gorun's child
+	j := newJob(t, "--host", "a,b", "--launcher-exec", agent, "sleep", "1000").start(t)
+	r := j.endsSoon(t)
+	require.Equal(t, 130, r.status, r.stderr)
+	require.Equal(t, "gorun: stopped by signal 2 (interrupt)", lastLine(r.stderr))
+}
+
 func TestHosts_StandardInputIsOfPE0(t *testing.T) {
 	t.Parallel()
 	net := netns.New(t, 2)
