@@ -335,7 +335,7 @@ func (s shim) waitWord(w word, c fabric.Cond, spin time.Duration) bool {
 	return C.shim_wait_word(s.c, sc, C.uint64_t(spin)) == done
 }
 
-func (s shim) progress() bool { return C.shim_progress(s.c) > 0 }
+func (s shim) progress() { C.shim_progress(s.c) }
 
 // setWaker names the words of another fabric's waits that the thread rings too.
 func (s shim) setWaker(sleepers, doorbell *uint32) {
@@ -365,9 +365,8 @@ func (s shim) handback() *atomic.Uint32 { return (*atomic.Uint32)(unsafe.Pointer
 func (s shim) aborted() *atomic.Uint32  { return (*atomic.Uint32)(unsafe.Pointer(&s.c.aborted)) }
 func (s shim) broken() *atomic.Uint32   { return (*atomic.Uint32)(unsafe.Pointer(&s.c.broken)) }
 
-// sleepersWord and doorbellWord return the addresses of plain words, for other packages.
+// sleepersWord returns the address of a plain word, for other packages.
 func (s shim) sleepersWord() *uint32 { return (*uint32)(unsafe.Pointer(&s.c.sleepers)) }
-func (s shim) doorbellWord() *uint32 { return (*uint32)(unsafe.Pointer(&s.c.doorbell)) }
 
 // control returns the word by which another PE ends the job: 1 + its number.
 func (s shim) control() *atomic.Uint64 {

@@ -129,12 +129,11 @@ func (d *Domain) SetWaker(sleepers, doorbell *uint32) {
 	d.shim.setWaker(sleepers, doorbell)
 }
 
-// Progress makes one pass of progress and reports whether an operation of this PE
-// completed. Whoever polls with it and then sleeps calls [Domain.Handback] before.
-func (d *Domain) Progress() bool {
-	completed := d.shim.progress()
+// Progress makes one pass of progress. Whoever polls with it and then sleeps calls
+// [Domain.Handback] before.
+func (d *Domain) Progress() {
+	d.shim.progress()
 	d.ring()
-	return completed
 }
 
 // Handback tells the domain's thread that nobody polls any more. Whoever has called

@@ -172,7 +172,7 @@ func TestSetWaker_RingsTheOthersDoorbell(t *testing.T) {
 			e := endpoint(t, d[0])
 			// The waits of PE 1's own domain stand in for the other fabric's: their words are C memory.
 			other := d[1]
-			d[0].SetWaker(other.Sleepers(), other.shim.doorbellWord())
+			d[0].SetWaker(other.Sleepers(), doorbellWord(other))
 			other.sleepers.Add(1)
 			defer other.sleepers.Add(^uint32(0))
 			for range 20 {
