@@ -6,7 +6,9 @@ package joint_test
 
 import (
 	"runtime"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -66,6 +68,34 @@ func TestConformance(t *testing.T) {
 			fabrictest.Run(t, m.open, fabrictest.Rows(near, near && !race.Enabled))
 		})
 	}
+}
+
+// TestClose_LeavesWaitsBe: a goroutine may wait for ever. It must not poll what is closed, and near
+// PEs can still wake it.
+func TestClose_LeavesWaitsBe(t *testing.T) {
+	const off = 128
+	d := mode{perNode: 1, ofi: ofi.Options{Provider: "tcp;ofi_rxm"}}.open(t, 1, segment.SystemSize)[0]
+	blob, err := d.Register(d.Map(0))
+	require.NoError(t, err)
+	require.NoError(t, d.Connect(fabric.NewTable([][]byte{blob})))
+	ep, err := d.Endpoint()
+	require.NoError(t, err)
+	word := d.Map(0)[off : off+8]
+
+	ended := make(chan error, 1)
+	go func() {
+		ended <- d.Wait(fabric.Cond{Off: off, Type: fabric.Uint64, Cmp: fabric.CmpEQ, Value: 1})
+	}()
+	require.Eventually(t, func() bool { return atomic.LoadUint32(d.Sleepers()) != 0 }, time.Minute, time.Millisecond)
+	require.NoError(t, ep.Close())
+	require.NoError(t, d.Close())
+	for range 100 { // as a busy neighbour does
+		d.Wake(0)
+	}
+	copy(word, []byte{1})
+	d.Wake(0)
+	require.NoError(t, <-ended)
+	require.NoError(t, d.Wait(fabric.Cond{Off: off, Type: fabric.Uint64, Cmp: fabric.CmpEQ, Value: 1}))
 }
 
 // undriven is a domain whose waits poll no other.

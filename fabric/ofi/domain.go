@@ -49,6 +49,7 @@ type Domain struct {
 	own     blob
 	peers   peers
 
+	door   door // of Poll
 	waits  waits
 	copies copies
 	turns  turns // of who waits
@@ -298,6 +299,7 @@ func (d *Domain) Close() error {
 	if open > 0 {
 		return nil
 	}
+	d.door.close()
 	d.shim.close()
 	runtime.AddCleanup(d, shim.free, d.shim) // until then its words can be read
 	// Nothing writes to what was pinned any more.

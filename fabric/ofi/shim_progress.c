@@ -308,6 +308,10 @@ void *shim_thread(void *domain)
 
 		seen = active;
 		if (__atomic_load_n(&d->spinners, __ATOMIC_SEQ_CST) || (spun && !asleep(d))) {
+			// While one goroutine polls another may sleep, and must not wait for
+			// longer because the first stops polling.
+			if (asleep(d))
+				standby = d->config.standby_ns;
 			stand_by(d, standby);
 			if (standby < STANDBY_GROWTH * d->config.standby_ns)
 				standby *= 2;
