@@ -44,7 +44,8 @@ const (
 	frameRefuse   // data: why rounds of the bootstrap fail
 )
 
-// To the launcher. The first frame is frameHello, the last one frameBye.
+// To the launcher. The first frame is frameHello. None of a PE follows frameBye,
+// but as long as other nodes need this one as a witness, frameLate may.
 const (
 	frameHello      kind = 64 + iota // n: linkVersion
 	frameStarted                     // n: how many PEs run now
@@ -94,6 +95,15 @@ func (f frame) append(b []byte) []byte {
 	b = binary.BigEndian.AppendUint32(b, uint32(f.pe))
 	b = binary.BigEndian.AppendUint64(b, uint64(f.n))
 	return append(b, f.data...)
+}
+
+// check reports whether f is too long to be read at the other end. What bounds
+// no frame's data by itself is to be checked before it is sent.
+func (f frame) check() error {
+	if len(f.data) > maxData {
+		return fmt.Errorf("a frame with %d bytes of data, at most %d allowed", len(f.data), maxData)
+	}
+	return nil
 }
 
 // readFrame reads one frame. The error is io.EOF if the link ended between two

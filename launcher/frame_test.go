@@ -31,6 +31,11 @@ func TestFrame_RoundTrip(t *testing.T) {
 	require.ErrorIs(t, err, io.EOF)
 }
 
+func TestFrame_CheckAllowsWhatCanBeRead(t *testing.T) {
+	require.NoError(t, frame{data: make([]byte, maxData)}.check())
+	require.EqualError(t, frame{data: make([]byte, maxData+1)}.check(), "a frame with 16777217 bytes of data, at most 16777216 allowed")
+}
+
 func TestReadFrame_RefusesWhatIsMalformed(t *testing.T) {
 	tests := map[string][]byte{
 		"too short":  {0, 0, 0, frameHead - 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},

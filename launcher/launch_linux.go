@@ -103,11 +103,15 @@ func (r *run) start() error {
 		if err != nil {
 			return err
 		}
+		f := frame{kind: frameJob, data: data}
+		if err := f.check(); err != nil {
+			return fmt.Errorf("the job, with its arguments and environment: %w", err)
+		}
 		n.round.limit = pmi.RoundLimit(n.pes)
 		if err := r.launch(n); err != nil {
 			return fmt.Errorf("%s%w", r.onHost(n), err)
 		}
-		n.down.send(frame{kind: frameJob, data: data})
+		n.down.send(f)
 	}
 	return nil
 }

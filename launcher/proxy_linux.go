@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"os"
@@ -41,7 +42,8 @@ func IsProxy(args []string) bool { return len(args) == 2 && args[1] == proxyArg 
 
 // A proxy runs the PEs of a node for a launcher.
 type proxy struct {
-	up     link // frames to the launcher
+	up     link       // frames to the launcher
+	broken chan error // why its frames can't be read, before their channel is closed; cap 1
 	credit *credit
 	job    nodeJob
 	source netip.Addr // where other nodes reach this one; not valid: there are none
@@ -73,7 +75,7 @@ type pe struct {
 // standard input and output, and returns its exit status.
 func Proxy() int {
 	runtime.LockOSThread() // of the PEs' parent; it lives as long as this process
-	p := &proxy{credit: newCredit(outputWindow), byPID: make(map[int]*pe), reaped: make(chan struct{})}
+	p := &proxy{broken: make(chan error, 1), credit: newCredit(outputWindow), byPID: make(map[int]*pe), reaped: make(chan struct{})}
 	frames, err := p.connect()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "gorun: proxy: %v\n", err)
@@ -82,7 +84,8 @@ func Proxy() int {
 	p.up.send(frame{kind: frameHello, n: linkVersion})
 	first, ok := <-frames
 	if !ok {
-		return StatusError // there is nothing to do, and nobody to tell
+		p.reportBroken()
+		return StatusError // there is nothing to do
 	}
 	if first.kind != frameJob {
 		err = fmt.Errorf("frame %d from the launcher, want a job", first.kind)
@@ -109,6 +112,7 @@ func Proxy() int {
 		}
 		p.up.send(frame{kind: frameFailed, n: int64(failed.status), data: []byte(failed.text)})
 	}
+	p.reportBroken()
 	p.end()
 	p.up.send(frame{kind: frameBye})
 	if p.beat != nil {
@@ -126,9 +130,19 @@ type startFailure struct {
 
 func (f startFailure) Error() string { return f.text }
 
+// reportBroken tells the launcher that its frames can't be read, if that is so:
+// it may still be there, and take the end for a good one.
+func (p *proxy) reportBroken() {
+	select {
+	case err := <-p.broken:
+		p.up.send(frame{kind: frameFailed, n: StatusError, data: []byte("link: " + err.Error())})
+	default:
+	}
+}
+
 // connect takes standard input and output for the link, so that nothing else
 // uses them, and reads frames from then on. The channel is closed when the
-// launcher is gone.
+// launcher is gone, or can't be understood.
 func (p *proxy) connect() (<-chan frame, error) {
 	// A launcher that is gone must not kill us by SIGPIPE: others are to be
 	// cleaned up. PEs get their default action back.
@@ -167,6 +181,9 @@ func (p *proxy) connect() (<-chan frame, error) {
 		for {
 			f, err := readFrame(r)
 			if err != nil {
+				if !errors.Is(err, io.EOF) {
+					p.broken <- err
+				}
 				return
 			}
 			if f.kind == frameCredit {

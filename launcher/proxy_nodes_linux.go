@@ -36,8 +36,12 @@ func (p *proxy) joinNetwork(frames <-chan frame) error {
 	if err != nil {
 		return err
 	}
-	p.up.send(frame{kind: frameNetwork, data: data})
-	f, err := awaitFrame(frames, frameNetworks)
+	f := frame{kind: frameNetwork, data: data}
+	if err := f.check(); err != nil {
+		return fmt.Errorf("networks of this host: %w", err)
+	}
+	p.up.send(f)
+	f, err = awaitFrame(frames, frameNetworks)
 	if err != nil {
 		return err
 	}

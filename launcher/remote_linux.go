@@ -3,6 +3,7 @@
 package launcher
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -197,7 +198,11 @@ func (r *run) tell(k kind, v any) error {
 	if err != nil {
 		return err
 	}
-	r.send(frame{kind: k, data: data})
+	f := frame{kind: k, data: data}
+	if err := f.check(); err != nil {
+		return err
+	}
+	r.send(f)
 	return nil
 }
 
@@ -283,7 +288,7 @@ func (r *run) silentHosts() string {
 	var hosts []string
 	for _, n := range r.nodes {
 		if !n.started {
-			hosts = append(hosts, n.host)
+			hosts = append(hosts, cmp.Or(n.host, "this one"))
 		}
 	}
 	return strings.Join(hosts, ", ")

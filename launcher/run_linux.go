@@ -215,7 +215,12 @@ func (r *run) handle(n *node, f frame) {
 	case frameStarted:
 		r.begin(n)
 	case frameFailed:
-		r.fail(verdict{int(f.n), r.onHost(n) + string(f.data), nobody})
+		v := verdict{int(f.n), r.onHost(n) + string(f.data), nobody}
+		if n.started {
+			r.stop(v) // the link to the proxy is broken
+		} else {
+			r.fail(v)
+		}
 	case frameOutput:
 		r.output(n, f)
 	case frameInputTaken:
@@ -363,7 +368,11 @@ func (r *run) finish() int {
 	if r.failure != nil {
 		v = r.failure
 	}
-	if v == nil {
+	switch silent := r.silentHosts(); {
+	case v != nil:
+	case silent != "":
+		v = &verdict{StatusError, "the job has ended before these hosts have started their PEs: " + silent, nobody}
+	default:
 		v = &verdict{StatusOK, "", nobody}
 	}
 	if text := v.explain(func(pe int) *lastWords { return &r.pes[pe].words }); text != "" {

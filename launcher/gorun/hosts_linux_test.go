@@ -128,6 +128,19 @@ func TestHosts_InterruptedBeforeTheyAnswer(t *testing.T) {
 	require.Equal(t, "gorun: stopped by signal 2 (interrupt)", lastLine(r.stderr))
 }
 
+// A link that is damaged on its way to a proxy is no end of the job.
+func TestHosts_ADamagedLink(t *testing.T) {
+	t.Parallel()
+	// Behind none, the job, and all that a proxy gets before its PEs run.
+	for _, frames := range []int{0, 1, 3} {
+		agent := fmt.Sprintf("%s %s damage %d {host}", os.Args[0], peArg, frames)
+		j := newJob(t, "--host", "localhost,127.0.0.1", "--launcher-exec", agent, "sleep", "1000")
+		r := j.start(t).end(t)
+		require.Equal(t, launcher.StatusError, r.status, r.stderr)
+		require.Regexp(t, `^gorun: host (localhost|127\.0\.0\.1): link: malformed frame: 4294967295 bytes`, lastLine(r.stderr))
+	}
+}
+
 func TestHosts_StandardInputIsOfPE0(t *testing.T) {
 	t.Parallel()
 	net := netns.New(t, 2)

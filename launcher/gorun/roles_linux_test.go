@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/binary"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -31,6 +32,7 @@ var roles = map[string]func(args []string) int{
 	"port":    port,
 	"signals": signals,
 	"daemon":  daemon,
+	"damage":  damage,
 	"segment": showSegment,
 	"cores":   showCores,
 	"read":    read,
@@ -212,6 +214,31 @@ func setsid(role ...string) error {
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	return cmd.Start()
+}
+
+// damage is an agent that lets only so many frames pass to its command, with
+// nonsense behind them.
+func damage(args []string) int {
+	frames, err := strconv.Atoi(args[0])
+	must(err)
+	cmd := exec.Command(args[2], args[3:]...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	in, err := cmd.StdinPipe()
+	must(err)
+	must(cmd.Start())
+	for range frames {
+		var head [4]byte
+		_, err := io.ReadFull(os.Stdin, head[:])
+		must(err)
+		_, err = in.Write(head[:])
+		must(err)
+		_, err = io.CopyN(in, os.Stdin, int64(binary.BigEndian.Uint32(head[:])))
+		must(err)
+	}
+	_, err = in.Write([]byte("\xff\xff\xff\xff"))
+	must(err)
+	must(cmd.Wait())
+	return 0
 }
 
 // showSegment shows the layout of the node's shared file, and that PEs share it.
