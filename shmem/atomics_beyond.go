@@ -202,7 +202,7 @@ func (ctx *Context) wakeIfDue(target int) {
 }
 
 // The words' functions return what the word held. Their meaning is that of
-// [fabric.Apply]. A word that keeps its value is only read.
+// [fabric.Apply]. Where a number is the minimum or maximum already, it is only read.
 
 func minWord[T Ordered](p pointer, v T) T {
 	for {

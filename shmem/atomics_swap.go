@@ -59,8 +59,11 @@ var swapIf = [...]fabric.Op{
 
 // swapIfEqual compares values by an operation that compares bits.
 func swapIfEqual[T Scalar](x Sym[T], cond, v T, target int) T {
-	if cond != cond {
-		return AtomicFetch(x, target) // nothing equals a NaN
+	if cond != cond { // nothing equals a NaN
+		if p := nearWord(x, target); p != nil {
+			return loadWord[T](p)
+		}
+		return fetchSlow("AtomicCompareSwapIf", x, fabric.OpRead, 0, 0, target)
 	}
 	for {
 		old := compareSwapBits(x, cond, v, target)

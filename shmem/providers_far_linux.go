@@ -58,7 +58,7 @@ func joinFar(h Host, l segment.Layout, client *pmi.Client, vars env.Table) (Host
 		return Host{}, fmt.Errorf("fabric ofi's domain is a %T, which can't be joined", d)
 	}
 	all := name == "ofi"
-	both, err := joint.New(h.Domain, far, joint.Options{PE: h.PE, NPEs: h.NPEs, AllFar: all, FarAtomics: farAtomics})
+	both, err := joint.New(h.Domain, far, joint.Options{PE: h.PE, AllFar: all, FarAtomics: farAtomics})
 	if err != nil {
 		return Host{}, err
 	}

@@ -11,8 +11,8 @@ import (
 
 // Options say what goes where.
 type Options struct {
-	// PE is the own PE's number, NPEs the job's size.
-	PE, NPEs int
+	// PE is the own PE's number.
+	PE int
 
 	// AllFar sends every transfer through the network, also those to near PEs and to
 	// the own one.

@@ -44,7 +44,7 @@ func (m mode) open(t *testing.T, n int, size uintptr) []fabric.Domain {
 			far, err := ofi.New(m.ofi).Open(fabric.Job{PE: pe, NPEs: n, SegmentSize: size})
 			require.NoError(t, err)
 			o := m.joint
-			o.PE, o.NPEs = pe, n
+			o.PE = pe
 			d, err := joint.New(near, far.(fabric.Driver), o)
 			require.NoError(t, err)
 			domains = append(domains, d)
