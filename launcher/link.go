@@ -87,7 +87,9 @@ type outbox struct {
 	mu     sync.Mutex
 	change sync.Cond
 	queue  [][]byte
+	idle   []chan struct{} // to be closed once the queue is written
 	closed bool
+	ended  bool
 }
 
 func newOutbox(w io.WriteCloser, written func(n int)) *outbox {
@@ -108,6 +110,29 @@ func (o *outbox) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// flushed returns a channel that is closed once all that has been given is
+// written, or never will be.
+func (o *outbox) flushed() <-chan struct{} {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	idle := make(chan struct{})
+	if o.ended {
+		close(idle)
+	} else {
+		o.idle = append(o.idle, idle)
+		o.change.Signal()
+	}
+	return idle
+}
+
+// tellIdle tells who waits that nothing is left to write. o.mu is held.
+func (o *outbox) tellIdle() {
+	for _, idle := range o.idle {
+		close(idle)
+	}
+	o.idle = nil
+}
+
 // Close closes the writer behind it once everything is written.
 func (o *outbox) Close() {
 	o.mu.Lock()
@@ -117,10 +142,17 @@ func (o *outbox) Close() {
 }
 
 func (o *outbox) run() {
-	defer o.w.Close()
+	defer func() {
+		o.w.Close()
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.ended = true
+		o.tellIdle()
+	}()
 	for {
 		o.mu.Lock()
 		for len(o.queue) == 0 && !o.closed {
+			o.tellIdle()
 			o.change.Wait()
 		}
 		queue := o.queue

@@ -35,6 +35,32 @@ func TestOutbox_GiversDoNotWait(t *testing.T) {
 	}
 }
 
+func TestOutbox_IsFlushedOnceAllIsWritten(t *testing.T) {
+	r, w := io.Pipe()
+	o := newOutbox(w, nil)
+	<-o.flushed() // of nothing
+	_, err := o.Write([]byte("ab"))
+	require.NoError(t, err)
+	flushed := o.flushed()
+	_, err = io.ReadFull(r, make([]byte, 1))
+	require.NoError(t, err)
+	select {
+	case <-flushed:
+		t.Fatal("flushed before all is read")
+	default:
+	}
+	_, err = io.ReadFull(r, make([]byte, 1))
+	require.NoError(t, err)
+	<-flushed
+
+	_, err = o.Write([]byte("cd"))
+	require.NoError(t, err)
+	flushed = o.flushed()
+	r.Close()
+	<-flushed // nobody reads it
+	<-o.flushed()
+}
+
 type brokenWriter struct{ closed chan struct{} }
 
 func (w brokenWriter) Write([]byte) (int, error) { return 0, errors.New("broken") }

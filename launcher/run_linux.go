@@ -3,6 +3,7 @@
 package launcher
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -19,6 +20,7 @@ const (
 	stopGrace      = time.Second            // from SIGTERM to SIGKILL, after a failure
 	abortGrace     = 500 * time.Millisecond // the same, after a PE has asked for the end
 	interruptGrace = 5 * time.Second        // from the user's signal to SIGKILL
+	flushWait      = time.Second            // for the signal to be on its way before we stop
 	interruptAgain = 100 * time.Millisecond // a second signal within is the same one
 	proxyGrace     = 5 * time.Second        // from SIGKILL of the PEs to that of the proxy
 	lostGrace      = time.Second            // the same, if its node is lost
@@ -341,7 +343,18 @@ func (r *run) signal(s unix.Signal) {
 	}
 	r.send(frame{kind: frameSignal, n: int64(s)})
 	if s == unix.SIGTSTP {
-		// Whoever waits for us, such as a shell, is to see us stopped.
+		// Whoever waits for us, such as a shell, is to see us stopped. What is
+		// not on its way by then would come when we go on.
+		late, stop := context.WithTimeout(context.Background(), flushWait)
+		defer stop()
+		for _, n := range r.nodes {
+			if n.pid != 0 {
+				select {
+				case <-n.out.flushed():
+				case <-late.Done():
+				}
+			}
+		}
 		unix.Kill(os.Getpid(), unix.SIGSTOP)
 	}
 }

@@ -113,18 +113,26 @@ func TestDeath_DaemonsEndWithTheJob(t *testing.T) {
 // child returns the only child of a process.
 func (j *job) child(t *testing.T, pid int) int {
 	t.Helper()
+	all := j.children(t, pid)
+	require.Len(t, all, 1, "children of process %d", pid)
+	return all[0]
+}
+
+// children returns the children of a process.
+func (j *job) children(t *testing.T, pid int) (children []int) {
+	t.Helper()
 	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	require.NoError(t, err)
-	var all []string
 	for _, path := range lists {
 		list, err := os.ReadFile(path)
 		require.NoError(t, err)
-		all = append(all, strings.Fields(string(list))...)
+		for _, text := range strings.Fields(string(list)) {
+			child, err := strconv.Atoi(text)
+			require.NoError(t, err)
+			children = append(children, child)
+		}
 	}
-	require.Len(t, all, 1, "children of process %d", pid)
-	child, err := strconv.Atoi(all[0])
-	require.NoError(t, err)
-	return child
+	return children
 }
 
 // TestDeath_DaemonsHoldNoEnd has a PE leave a process that holds its standard

@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -87,6 +88,17 @@ func TestSignals_EndAJobWhoseOutputNobodyReads(t *testing.T) {
 	require.Empty(t, j.processes(t))
 }
 
+// awaitStopped waits until a process is stopped. No signal tells of it: it is
+// the child of another one.
+func awaitStopped(t *testing.T, pid int) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		_, fields, _ := strings.Cut(string(stat), ") ")
+		return err == nil && strings.HasPrefix(fields, "T ")
+	}, patience, time.Millisecond, "process %d runs on", pid)
+}
+
 func TestSignals_StopAndContinue(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, pe(2, "signals", "continued", "user defined signal 1")...).start(t)
@@ -96,6 +108,9 @@ func TestSignals_StopAndContinue(t *testing.T) {
 	_, err := unix.Wait4(j.Process.Pid, &status, unix.WUNTRACED, nil)
 	require.NoError(t, err)
 	require.True(t, status.Stopped(), "gorun is not stopped, as a shell expects")
+	for _, pid := range j.children(t, j.child(t, j.Process.Pid)) {
+		awaitStopped(t, pid)
+	}
 	j.kill(t, syscall.SIGCONT)
 	j.expect(t, "PE 0: continued", "PE 1: continued")
 	j.kill(t, syscall.SIGUSR1)
