@@ -117,10 +117,11 @@ func (e *Endpoint) Atomic(pe int, op fabric.Op, dt fabric.Datatype, dst fabric.A
 		_, err := e.FetchAtomic(pe, op, dt, dst, v, 0)
 		return err
 	}
-	t, err := e.writes(op.String(), pe, dst, int(ty.Size()))
+	t, err := e.target(op.String(), pe, dst, int(ty.Size()))
 	if err != nil {
 		return err
 	}
+	defer e.wrote(pe)
 	r := e.s.atomic(t, fiOps[op], int(ty), v)
 	e.turns.call()
 	if r.status == done {
@@ -151,10 +152,11 @@ func (e *Endpoint) FetchAtomic(pe int, op fabric.Op, dt fabric.Datatype, dst fab
 
 // fetch posts a native operation and returns the old bits.
 func (e *Endpoint) fetch(pe int, op fabric.Op, ty fabric.Datatype, dst fabric.Addr, v, cmp uint64) (uint64, error) {
-	t, err := e.writes(op.String(), pe, dst, int(ty.Size()))
+	t, err := e.target(op.String(), pe, dst, int(ty.Size()))
 	if err != nil {
 		return 0, err
 	}
+	defer e.wrote(pe)
 	return e.drive(op.String(), pe, nil, func(uint64, waiter) result {
 		return e.s.fetch(t, fiOps[op], int(ty), op.Compares(), v, cmp)
 	})

@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"fmt"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,12 +24,11 @@ type Endpoint struct {
 	pins   pins
 	turns  turns
 
-	writtenMu sync.Mutex
-	written   map[int]bool // PEs to be read back from at Quiet, if the domain does that
+	written written
 }
 
 func newEndpoint(d *Domain, s stream) *Endpoint {
-	e := &Endpoint{d: d, s: s, written: map[int]bool{}}
+	e := &Endpoint{d: d, s: s, written: written{pes: map[int]bool{}}}
 	e.turns.begin = d.turns.begin
 	runtime.AddCleanup(e, stream.close, s)
 	return e
@@ -53,10 +51,11 @@ func (e *Endpoint) put(pe int, dst fabric.Addr, src []byte, how int) error {
 	if len(src) == 0 {
 		return e.usable()
 	}
-	t, err := e.writes("put", pe, dst, len(src))
+	t, err := e.target("put", pe, dst, len(src))
 	if err != nil {
 		return err
 	}
+	defer e.wrote(pe)
 	post := func(src []byte) error {
 		_, err := e.drive("put", pe, src, func(from uint64, w waiter) result { return e.s.put(t, src, from, how, w) })
 		return err
@@ -101,10 +100,11 @@ func (e *Endpoint) PutSignal(pe int, dst fabric.Addr, src []byte, signal fabric.
 		}
 		return e.Atomic(pe, op, fabric.Uint64, signal, v)
 	}
-	t, err := e.writes("put", pe, dst, len(src))
+	t, err := e.target("put", pe, dst, len(src))
 	if err != nil {
 		return err
 	}
+	defer e.wrote(pe)
 	sig, err := e.target("signal", pe, signal, 8)
 	if err != nil {
 		return err
@@ -130,16 +130,6 @@ func (e *Endpoint) target(op string, pe int, off fabric.Addr, size int) (target,
 		return target{}, errClosed
 	}
 	return e.d.target(op, pe, off, size)
-}
-
-// writes is target for operations that Quiet may have to read back after.
-func (e *Endpoint) writes(op string, pe int, off fabric.Addr, size int) (target, error) {
-	if e.d.readBack {
-		e.writtenMu.Lock()
-		e.written[pe] = true
-		e.writtenMu.Unlock()
-	}
-	return e.target(op, pe, off, size)
 }
 
 // drive does one operation: step posts it, or goes on from where a step before
@@ -268,6 +258,14 @@ func (e *Endpoint) settle(take bool) error {
 	if err := e.usable(); err != nil {
 		return err
 	}
+	if e.d.readBack {
+		return e.settleBack(take)
+	}
+	return e.settleCounted(take)
+}
+
+// settleCounted waits for the completions.
+func (e *Endpoint) settleCounted(take bool) error {
 	pinned := e.pins.any.Load()
 	if pinned {
 		e.pins.mu.Lock()
@@ -282,9 +280,6 @@ func (e *Endpoint) settle(take bool) error {
 		e.pins.mu.Lock()
 		e.unpin(false)
 		e.pins.mu.Unlock()
-	}
-	if err == nil && e.d.readBack {
-		err = e.readBack()
 	}
 	e.d.ring()
 	return err
@@ -317,27 +312,6 @@ func (e *Endpoint) drain(take bool) error {
 			return e.d.failed("operation", -1, e.failure(r))
 		}
 	}
-}
-
-// readBack reads from every PE that was written to: what is read comes behind what
-// was written before, on the same connection.
-func (e *Endpoint) readBack() error {
-	e.writtenMu.Lock()
-	written := e.written
-	e.written = map[int]bool{}
-	e.writtenMu.Unlock()
-	for pe := range written {
-		p, err := e.d.peer("get", pe)
-		if err != nil {
-			return err
-		}
-		t := p.control.target(p.addr, pe, 8) // a word that nobody uses
-		word := make([]byte, 8)
-		if _, err := e.drive("get", pe, word, func(from uint64, w waiter) result { return e.s.get(t, word, from, false, w) }); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Progress implements [fabric.Endpoint].

@@ -19,10 +19,11 @@ func (e *Endpoint) PutNBI(pe int, dst fabric.Addr, src []byte) error {
 	if len(src) <= bounceSize {
 		return e.put(pe, dst, src, putCopy)
 	}
-	t, err := e.writes("put", pe, dst, len(src))
+	t, err := e.target("put", pe, dst, len(src))
 	if err != nil {
 		return err
 	}
+	defer e.wrote(pe)
 	return e.count("put", pe, src, func(from uint64) result { return e.s.put(t, src, from, putKeep, waiter{}) })
 }
 
@@ -52,10 +53,11 @@ func (e *Endpoint) FetchAtomicNBI(pe int, op fabric.Op, dt fabric.Datatype, dst 
 		fabric.PutBits(res, old)
 		return nil
 	}
-	t, err := e.writes(op.String(), pe, dst, len(res))
+	t, err := e.target(op.String(), pe, dst, len(res))
 	if err != nil {
 		return err
 	}
+	defer e.wrote(pe)
 	return e.count(op.String(), pe, res, func(uint64) result {
 		return e.s.fetchCounted(t, fiOps[op], int(ty), op.Compares(), v, cmp, res)
 	})

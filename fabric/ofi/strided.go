@@ -44,10 +44,11 @@ func (e *Endpoint) PutStrided(pe int, dst fabric.Addr, src []byte, s fabric.Stri
 	if s.Block == s.Dst && s.Block == s.Src {
 		return e.Put(pe, dst, src[:size])
 	}
-	t, err := e.writes("strided put", pe, dst, size)
+	t, err := e.target("strided put", pe, dst, size)
 	if err != nil {
 		return err
 	}
+	defer e.wrote(pe)
 	if uint64(s.Block) > e.d.maxMessage {
 		for i := range s.Blocks {
 			if err := e.Put(pe, dst+uintptr(i*s.Dst), src[i*s.Src:][:s.Block]); err != nil {

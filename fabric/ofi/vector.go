@@ -23,20 +23,21 @@ func (e *Endpoint) vector(op string, pe int, parts []fabric.Part, put bool) erro
 	if err := e.usable(); err != nil {
 		return err
 	}
-	where := e.target
-	if put {
-		where = e.writes
-	}
 	var t target
 	var base uint64 // of the segment there
+	some := false
 	for i := range parts {
 		if len(parts[i].Data) > 0 {
 			var err error
-			if t, err = where(op, pe, parts[i].Off, len(parts[i].Data)); err != nil {
+			if t, err = e.target(op, pe, parts[i].Off, len(parts[i].Data)); err != nil {
 				return err
 			}
 			base = t.at - uint64(parts[i].Off)
+			some = true
 		}
+	}
+	if put && some {
+		defer e.wrote(pe)
 	}
 	var l partList
 	p := e.d.waits.take()
