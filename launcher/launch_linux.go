@@ -215,14 +215,20 @@ func (r *run) launch(n *node) error {
 // link any more: an agent may end before the proxy does, or leave it.
 func (r *run) follow(n *node, fromProxy *os.File) {
 	e := &ending{}
+	gone := make(chan struct{})
 	silent := make(chan struct{})
 	go func() {
 		defer close(silent)
-		reader := bufio.NewReaderSize(fromProxy, 2*maxOutput)
+		reader := bufio.NewReaderSize(&lastWill{
+			File: fromProxy,
+			gone: gone,
+			open: func() { r.events <- event{node: n, end: &ending{status: e.status, open: true}} },
+		}, 2*maxOutput)
 		for {
 			f, err := readFrame(reader)
 			if err != nil {
-				if !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) {
+				// Who is killed may be so amid a frame.
+				if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, os.ErrDeadlineExceeded) {
 					e.err = err
 					n.kill() // it can't be talked to
 				}
@@ -231,14 +237,14 @@ func (r *run) follow(n *node, fromProxy *os.File) {
 			r.events <- event{node: n, frame: f}
 		}
 	}()
-	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
 		for {
 			if _, err := unix.Wait4(n.pid, &e.status, 0, nil); !errors.Is(err, unix.EINTR) {
-				return
+				break
 			}
 		}
+		fromProxy.SetReadDeadline(time.Now()) // have the reader see that
 	}()
 	select {
 	case <-silent:
@@ -249,19 +255,53 @@ func (r *run) follow(n *node, fromProxy *os.File) {
 			<-gone
 		}
 	case <-gone:
-		select {
-		case <-silent:
-		case <-time.After(settleWait): // for what is on its way
-			r.events <- event{node: n, end: &ending{status: e.status, open: true}}
-			select {
-			case <-silent:
-			case <-time.After(proxyGrace):
-			}
-		}
+		<-silent
 	}
 	fromProxy.Close()
-	<-silent
 	r.events <- event{node: n, end: e}
+}
+
+// A lastWill reads what a process has sent to the end, also if another one
+// still holds the link when the process is gone. The latter passes the link's
+// deadline and closes gone.
+type lastWill struct {
+	*os.File
+	gone  chan struct{}
+	open  func()    // called when the link is held, after all that was on its way
+	until time.Time // when to wait no longer; zero: the process is there
+	held  bool      // open has been called
+}
+
+func (l *lastWill) Read(b []byte) (int, error) {
+	for {
+		select {
+		case <-l.gone:
+			now := time.Now()
+			if l.until.IsZero() {
+				l.until = now.Add(proxyGrace)
+			}
+			deadline := l.until
+			if settled := now.Add(settleWait); !l.held && settled.Before(deadline) {
+				deadline = settled
+			}
+			l.SetReadDeadline(deadline)
+		default:
+		}
+		n, err := l.File.Read(b)
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return n, err
+		}
+		switch {
+		case l.until.IsZero():
+			<-l.gone
+		case !l.held:
+			l.held = true
+			l.until = time.Now().Add(proxyGrace)
+			l.open()
+		default:
+			return 0, err
+		}
+	}
 }
 
 // kill kills the proxy, or its agent and what else is in its process group.

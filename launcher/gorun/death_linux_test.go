@@ -110,6 +110,19 @@ func TestDeath_DaemonsEndWithTheJob(t *testing.T) {
 	})
 }
 
+// A proxy that is killed while it talks does not talk nonsense.
+func TestDeath_AProxyIsKilledUnderFlood(t *testing.T) {
+	t.Parallel()
+	for range 5 {
+		j := newJob(t, append([]string{"-l"}, pe(2, "flood")...)...).start(t)
+		j.line(t)
+		require.NoError(t, syscall.Kill(j.child(t, j.Process.Pid), syscall.SIGKILL))
+		r := j.end(t)
+		require.Equal(t, launcher.StatusLostNode, r.status)
+		require.Regexp(t, `^gorun: the proxy \(process \d+\) was killed by signal 9 \(killed\): its PEs are lost$`, lastLine(r.stderr))
+	}
+}
+
 // child returns the only child of a process.
 func (j *job) child(t *testing.T, pid int) int {
 	t.Helper()
