@@ -122,6 +122,9 @@ func (p *pulse) late(now time.Time) (late []lateNode) {
 		n := &p.near[i]
 		if missed > beatTick {
 			n.heard = n.heard.Add(missed)
+			if n.heard.After(now) { // a beat has come since
+				n.heard = now
+			}
 		}
 		if age := now.Sub(n.heard); age >= beatLate {
 			late = append(late, lateNode{n.node, age})

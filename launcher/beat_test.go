@@ -99,6 +99,23 @@ func TestPulse_BlamesNobodyForItsOwnSleep(t *testing.T) {
 	require.NotEmpty(t, p.late(now.Add(beatTick)))
 }
 
+// A beat that has come between the sleep's end and the next look is not taken for
+// one of the future.
+func TestPulse_HearsABeatAfterItsOwnSleep(t *testing.T) {
+	p, one := testPulse(0, 2), testPulse(1, 2)
+	now := time.Unix(0, 0).Add(time.Minute)
+	require.True(t, p.hear(one.beat(0), now))
+	now = now.Add(beatTick)
+	require.Empty(t, p.late(now))
+	for end := now.Add(beatLate); now.Before(end); {
+		now = now.Add(beatTick)
+		if now.Before(end) {
+			require.Empty(t, p.late(now))
+		}
+	}
+	require.Equal(t, []lateNode{{1, beatLate}}, p.late(now))
+}
+
 func TestVigil(t *testing.T) {
 	late := func(ages ...any) (l lateness) {
 		for i := 0; i < len(ages); i += 2 {

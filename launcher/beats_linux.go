@@ -4,10 +4,12 @@ package launcher
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -50,7 +52,7 @@ func (p *proxy) beats(peers []netip.AddrPort) error {
 			late := pulse.late(time.Now())
 			mu.Unlock()
 			if len(late) > 0 || reported {
-				data, err := json.Marshal(lateness{Down: isDown(iface), Late: late})
+				data, err := json.Marshal(lateness{Down: isDown(net.InterfaceByIndex(iface)), Late: late})
 				if err == nil {
 					p.up.send(frame{kind: frameLate, data: data})
 				}
@@ -82,8 +84,13 @@ func ifaceOf(addr netip.Addr) (int, error) {
 	return 0, fmt.Errorf("no interface of this host has the address %v", addr)
 }
 
-// isDown reports whether an interface has no link.
-func isDown(index int) bool {
-	iface, err := net.InterfaceByIndex(index)
-	return err != nil || iface.Flags&net.FlagUp == 0 || iface.Flags&net.FlagRunning == 0
+// isDown reports whether what [net.InterfaceByIndex] has returned says that the
+// interface has no link, or is not there any more. If the system has refused to
+// tell, it may well be up.
+func isDown(iface *net.Interface, err error) bool {
+	var refused syscall.Errno
+	if err != nil {
+		return !errors.As(err, &refused)
+	}
+	return iface.Flags&net.FlagUp == 0 || iface.Flags&net.FlagRunning == 0
 }

@@ -24,14 +24,14 @@ type vigil struct {
 
 func newVigil(nodes int) *vigil { return &vigil{reports: make([]lateness, nodes)} }
 
-// lost returns a node that is lost, or nobody. Those without a living PE are
+// lost returns a node that is lost, or nobody. Those on which nothing is left are
 // missed by nobody, but still tell whom they miss.
 //
 // Once a node has not been heard for beatLost, the one to blame is one that sees
 // that it has no link; else the one that most others miss, a node with few
 // witnesses being a worse guess than one with many; else that which is farther
 // from the first node, where the launcher is likely to be.
-func (v *vigil) lost(living func(node int) bool) int {
+func (v *vigil) lost(busy func(node int) bool) int {
 	due := false
 	votes := make([]int, len(v.reports))
 	for node, r := range v.reports {
@@ -40,7 +40,7 @@ func (v *vigil) lost(living func(node int) bool) int {
 			if r.Down { // it misses others because of itself
 				blamed, vote = node, len(v.reports)
 			}
-			if living(blamed) {
+			if busy(blamed) {
 				votes[blamed] += vote
 				due = due || l.Age >= beatLost
 			}

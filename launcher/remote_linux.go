@@ -30,7 +30,6 @@ type node struct {
 
 	greeted bool // the proxy has said hello
 	started bool // its PEs run
-	living  int  // PEs that have not ended
 	bye     bool // the proxy has said that nothing is left
 	ended   bool // the proxy, or its agent, is gone
 	network *network
@@ -72,7 +71,7 @@ func newNodes(job *Job) []*node {
 	var nodes []*node
 	first := 0
 	for i, h := range hosts {
-		nodes = append(nodes, &node{index: i, host: h.Name, first: first, pes: h.PEs, living: h.PEs})
+		nodes = append(nodes, &node{index: i, host: h.Name, first: first, pes: h.PEs})
 		first += h.PEs
 	}
 	return nodes
@@ -259,7 +258,7 @@ func (r *run) watchBeats(n *node, f frame) {
 	}
 	l.Late = slices.DeleteFunc(l.Late, func(l lateNode) bool { return l.Node < 0 || l.Node >= len(r.nodes) })
 	r.vigil.reports[n.index] = l
-	lost := r.vigil.lost(func(node int) bool { return r.nodes[node].living > 0 })
+	lost := r.vigil.lost(func(node int) bool { return !r.nodes[node].bye })
 	if lost == nobody {
 		return
 	}

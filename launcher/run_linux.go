@@ -245,7 +245,6 @@ func (r *run) handle(n *node, f frame) {
 		r.judge.abort(f.pe, int(f.n), string(f.data))
 		r.terminate(abortGrace)
 	case frameExit:
-		n.living--
 		state := pmi.Outside
 		if len(f.data) == 1 {
 			state = pmi.State(f.data[0])
