@@ -36,8 +36,10 @@ func check(job *Job) error {
 		job.NPEs += h.PEs
 	}
 	if len(job.Agent) > 0 {
-		if _, err := exec.LookPath(job.Agent[0]); err != nil {
-			return fmt.Errorf("agent (--launcher-exec): %w", err)
+		for _, h := range job.Hosts {
+			if _, err := exec.LookPath(agentWord(job.Agent[0], h.Name)); err != nil {
+				return fmt.Errorf("agent (--launcher-exec): %w", err)
+			}
 		}
 		return nil
 	}
@@ -164,13 +166,16 @@ func (r *run) proxyCommand(n *node) (path string, args []string, err error) {
 		return "", nil, fmt.Errorf("path of gorun: %w", err)
 	}
 	for _, word := range r.job.Agent {
-		args = append(args, strings.ReplaceAll(word, AgentHost, n.host))
+		args = append(args, agentWord(word, n.host))
 	}
 	if path, err = exec.LookPath(args[0]); err != nil {
 		return "", nil, fmt.Errorf("agent %s: %w", args[0], errors.Unwrap(err))
 	}
 	return path, append(args, self, proxyArg), nil
 }
+
+// agentWord returns a word of an agent for a host.
+func agentWord(word, host string) string { return strings.ReplaceAll(word, AgentHost, host) }
 
 // launch starts a node's proxy, whose frames become events.
 func (r *run) launch(n *node) error {

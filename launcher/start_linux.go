@@ -231,7 +231,11 @@ func startError(job *nodeJob, pe int, err error) (text string, status int) {
 	case errors.Is(err, syscall.ENOENT) && len(job.Dir) > 0 && !isDir(string(job.Dir)):
 		return fmt.Sprintf("working directory %s: no such directory", job.Dir), StatusUsage
 	case errors.Is(err, syscall.ENOENT):
-		return path + " not found, or the interpreter that it names", StatusNotFound
+		text := path + " not found, or the interpreter that it names"
+		if job.Fed { // it may be on the launcher's node alone
+			text += "; it must be there on all hosts: if gorun has built it, set TMPDIR to a folder that they share, or build it first"
+		}
+		return text, StatusNotFound
 	case errors.Is(err, syscall.EAGAIN):
 		return fmt.Sprintf("start PE %d of %d: %v; there is a limit of processes (ulimit -u, or pids.max of the control group)", pe, job.NPEs, err), StatusError
 	}

@@ -52,7 +52,7 @@ func (o *options) flagSet() *pflag.FlagSet {
 	f.SortFlags = false
 	f.Usage = func() {}
 	f.VarP(value{"N", func(s string) error { return setNP(&o.np, s) }}, "np", "n", "number of PEs (default 1, or with --host all slots; also -np N)")
-	f.VarP(value{"a:2,b:2", func(s string) (err error) { o.hosts, err = parseHosts(s); return err }}, "host", "H", "hosts to run on, each with its number of slots (default this one); they are filled in this order")
+	f.VarP(value{"a:2,b:2", func(s string) (err error) { o.hosts, err = parseHosts(s); return err }}, "host", "H", "hosts to run on, each with its number of slots (default this one); they are filled in this order; the program is at the same path on all, and one that gorun builds in $TMPDIR, which they must share then")
 	f.Var(value{"COMMAND", func(s string) (err error) { o.agent, err = parseAgent(s); return err }}, "launcher-exec", "command that starts another one, put behind it, on host "+launcher.AgentHost+", such as 'ip netns exec "+launcher.AgentHost+"'")
 	f.StringVar(&o.iface, "iface", "", "each host's network interface for the data between hosts (default the one that leads to the other hosts)")
 	f.Var(value{"ofi|shm", func(s string) error { return setFabric(&o.fabric, s) }}, "fabric", "what carries all transfers: libfabric, also on one host, or shared memory (default shared memory on a host, and libfabric between hosts)")

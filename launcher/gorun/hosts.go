@@ -18,7 +18,8 @@ import (
 var hostName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 
 // parseHosts reads a list of hosts, each with its number of slots, which is 1
-// unless it is given: a:2,b or [fe80::1]:4.
+// unless it is given: a:2,b or [fd00::1]:4. A zone is of one host only, so no
+// address has one.
 func parseHosts(s string) ([]launcher.Host, error) {
 	var hosts []launcher.Host
 	seen := make(map[string]bool)
@@ -43,8 +44,8 @@ func cutSlots(item string) (name string, slots int, err error) {
 		if name, rest, ok = strings.Cut(rest, "]"); ok {
 			count, counted = strings.CutPrefix(rest, ":")
 		}
-		if addr, err := netip.ParseAddr(name); !ok || err != nil || !addr.Is6() || !counted && rest != "" {
-			return "", 0, fmt.Errorf("%q: want [IPv6 address] or [IPv6 address]:slots", item)
+		if addr, err := netip.ParseAddr(name); !ok || err != nil || !addr.Is6() || addr.Zone() != "" || !counted && rest != "" {
+			return "", 0, fmt.Errorf("%q: want [IPv6 address] or [IPv6 address]:slots, without a zone", item)
 		}
 	} else {
 		name, count, counted = strings.Cut(item, ":")

@@ -106,7 +106,7 @@ func TestHosts_WhatCanNotBeStarted(t *testing.T) {
 		{"an agent that fails on one host", append(on(fmt.Sprintf(`sh -c '[ {host} = %s ] || exec sleep 1000; exit 4'`, b)), "sleep", "1000"), launcher.StatusError, "host " + b + `: the agent sh \(process \d+\) exited with status 4 before gorun has answered`},
 		{"an agent that chats", append(on(`sh -c 'echo Welcome to {host}; exec sleep 1000'`), "sleep", "1000"), launcher.StatusError, `host .*: the agent sh \(process \d+\) does not speak gorun's protocol: malformed frame`},
 		{"an interface that is not there", append(append([]string{"--iface", "ib7"}, on(net.Agent())...), "sleep", "1000"), launcher.StatusUsage, `host .*: no interface ib7 with an address \(--iface\); there are: .*eth0.*127\.0\.0\.1/8 \(lo\)`},
-		{"no program on one host", append(on(mount+fmt.Sprintf(`{ [ {host} = %s ] || mount -t tmpfs tmpfs %s; } && exec "$@"' sh`, a, dir)), program), launcher.StatusNotFound, "host " + b + ": " + regexp.QuoteMeta(program) + " not found"},
+		{"no program on one host", append(on(mount+fmt.Sprintf(`{ [ {host} = %s ] || mount -t tmpfs tmpfs %s; } && exec "$@"' sh`, a, dir)), program), launcher.StatusNotFound, "host " + b + ": " + regexp.QuoteMeta(program) + " not found.*: if gorun has built it, set TMPDIR to a folder that they share, or build it first"},
 		{"no network", append(on(`ip netns exec {host} sh -c 'ip addr flush dev eth0; exec "$@"' sh`), "sleep", "1000"), launcher.StatusUsage, `host .*: no address here shares a subnet with every other host, nor can their names be resolved; here: none; host .*: none; choose an interface`},
 	}
 	for _, test := range tests {
@@ -139,6 +139,22 @@ func TestHosts_ADamagedLink(t *testing.T) {
 		require.Equal(t, launcher.StatusError, r.status, r.stderr)
 		require.Regexp(t, `^gorun: host (localhost|127\.0\.0\.1): link: malformed frame: 4294967295 bytes`, lastLine(r.stderr))
 	}
+}
+
+// Each host may have a command of its own.
+func TestHosts_AnAgentNamedAfterItsHost(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, host := range []string{"localhost", "127.0.0.1"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, host), []byte("#!/bin/sh\nexec \"$@\"\n"), 0o755))
+	}
+	r := run(t, "--host", "localhost,127.0.0.1", "--launcher-exec", dir+"/{host}", os.Args[0], peArg, "where")
+	require.Zero(t, r.status, r.stderr)
+	require.Len(t, linesOf(r.stdout), 2)
+
+	r = run(t, "--host", "localhost,elsewhere", "--launcher-exec", dir+"/{host}", os.Args[0], peArg, "where")
+	require.Equal(t, launcher.StatusUsage, r.status)
+	require.Contains(t, r.stderr, dir+"/elsewhere")
 }
 
 func TestHosts_StandardInputIsOfPE0(t *testing.T) {

@@ -16,7 +16,7 @@ func TestParseHosts(t *testing.T) {
 		"a":                  {{Name: "a", PEs: 1}},
 		"a:2,b:3":            {{Name: "a", PEs: 2}, {Name: "b", PEs: 3}},
 		"n-1.x_y:4,10.0.0.1": {{Name: "n-1.x_y", PEs: 4}, {Name: "10.0.0.1", PEs: 1}},
-		"[::1]:4,[fe80::2]":  {{Name: "::1", PEs: 4}, {Name: "fe80::2", PEs: 1}},
+		"[::1]:4,[fd00::2]":  {{Name: "::1", PEs: 4}, {Name: "fd00::2", PEs: 1}},
 	}
 	for s, want := range tests {
 		got, err := parseHosts(s)
@@ -24,20 +24,21 @@ func TestParseHosts(t *testing.T) {
 		require.Equal(t, want, got, s)
 	}
 	bad := map[string]string{
-		"":           `"" is not a host's name`,
-		"a,,b":       `"" is not a host's name`,
-		"-oProxy:1":  `"-oProxy" is not a host's name`,
-		"a b:1":      `"a b" is not a host's name`,
-		"a;rm:1":     `"a;rm" is not a host's name`,
-		"a:0":        "a:0: want a number of slots from 1 to 65536",
-		"a:":         "a:: want a number of slots",
-		"a:x":        "a:x: want a number of slots",
-		"a:65537":    "a:65537: want a number of slots",
-		"::1:4":      `"" is not a host's name`,
-		"[::1":       `"[::1": want [IPv6 address]`,
-		"[::1]4":     `"[::1]4": want [IPv6 address]`,
-		"[10.0.0.1]": "want [IPv6 address]",
-		"a:1,b,a:2":  "host a is there twice",
+		"":                 `"" is not a host's name`,
+		"a,,b":             `"" is not a host's name`,
+		"-oProxy:1":        `"-oProxy" is not a host's name`,
+		"a b:1":            `"a b" is not a host's name`,
+		"a;rm:1":           `"a;rm" is not a host's name`,
+		"a:0":              "a:0: want a number of slots from 1 to 65536",
+		"a:":               "a:: want a number of slots",
+		"a:x":              "a:x: want a number of slots",
+		"a:65537":          "a:65537: want a number of slots",
+		"::1:4":            `"" is not a host's name`,
+		"[::1":             `"[::1": want [IPv6 address]`,
+		"[::1]4":           `"[::1]4": want [IPv6 address]`,
+		"[10.0.0.1]":       "want [IPv6 address]",
+		"[fe80::1%eth0]:2": `"[fe80::1%eth0]:2": want [IPv6 address] or [IPv6 address]:slots, without a zone`,
+		"a:1,b,a:2":        "host a is there twice",
 	}
 	for s, want := range bad {
 		_, err := parseHosts(s)
