@@ -14,8 +14,10 @@
 // the bootstrap server of package pmi for them, passes on their output and
 // signals, and kills. When the launcher is gone, the proxy kills everything
 // below it; when the proxy is gone, the kernel kills the PEs, and the launcher
-// what the PEs have left. So nothing outlives a job, however it ends; only if
-// both are killed at once, a process that a PE has started may.
+// what the PEs have left. So nothing outlives a job, however it ends, with two
+// exceptions, both of processes that a PE has turned into daemons: they stay if
+// launcher and proxy are killed at once, and on another machine, where the
+// launcher can't kill, if the proxy is itself killed.
 //
 // With several nodes, the proxies find the addresses at which these reach each
 // other (network.go), exchange beats there (beat.go), so that one that is cut off

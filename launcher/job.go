@@ -62,7 +62,7 @@ const (
 	StatusOK          = 0
 	StatusError       = 1   // a PE broke a rule of the job
 	StatusUsage       = 2   // nothing was started: the job can't be as asked
-	StatusLostNode    = 113 // a proxy is gone, and the node's PEs with it
+	StatusLostNode    = 113 // a node is lost with its PEs: its proxy is gone, or it does not answer
 	StatusTimeout     = 124 // the job took longer than Job.Timeout
 	StatusNotRunnable = 126 // the program can't be executed
 	StatusNotFound    = 127 // there is no such program

@@ -76,8 +76,8 @@ func TestHostsDeath_FirstFailureDecides(t *testing.T) {
 	}
 }
 
-// A PE that calls Finalize while others wait in a round fails the round, and not
-// just on its own host.
+// A PE that ends well without Init ends the job also if those that have called it
+// are on other hosts.
 func TestHostsDeath_InitIsForAllOrNone(t *testing.T) {
 	t.Parallel()
 	net := netns.New(t, 3)

@@ -11,9 +11,12 @@
 //
 // Standard input goes to PE 0. Signals are passed on to all PEs. The status is
 // 0 if all PEs have ended well, else that of the first PE that has not (128 + n
-// if it was killed by signal n); the last line on standard error then says
-// which one, why, and what it has said last; it is 113 if a host is lost. Nothing outlives gorun, however it
-// ends: not even a process that a PE has put into a session of its own.
+// if it was killed by signal n), or 113 if a host is lost; the last line on
+// standard error then says which one, why, and what a PE has said last.
+//
+// Nothing outlives gorun, however it ends: not even a process that a PE has put
+// into a session of its own, unless that is on another machine and gorun's proxy
+// there is itself killed.
 package main
 
 import (

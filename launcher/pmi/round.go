@@ -9,8 +9,9 @@ import (
 )
 
 // A round is one collective of a job: every PE of the node joins it, and the last
-// one to come completes it for all, unless there are other nodes (nodes.go). Since a PE waits for its reply before it asks for
-// anything else, a job has one round at a time.
+// one to come completes it for all, unless there are other nodes (nodes.go).
+// Since a PE waits for its reply before it asks for anything else, a job has one
+// round at a time.
 type round struct {
 	op     byte
 	base   int      // the number of the node's first PE
