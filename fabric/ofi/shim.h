@@ -37,7 +37,7 @@ enum {
 	SHIM_IOVS = 4,                // segments of one message, at most
 	SHIM_EPOCHS = 64,             // epochs of a stream that can be open at once
 	SHIM_BOUNCE = 16 << 10,       // bytes of a bounce buffer
-	SHIM_BOUNCES = 128,           // bounce buffers of a domain, at most
+	SHIM_BOUNCES = 256,           // bounce buffers of a domain, at most
 	SHIM_PIECE = 1 << 30,         // bytes of one message, at most
 	SHIM_FUSED = 512,             // bytes that go out together with their signal, at most
 	SHIM_INFLIGHT = 512,          // counted operations of a stream that can be in flight
@@ -135,6 +135,8 @@ struct shim_stream {
 	struct shim_op *ops;     // free
 	struct shim_wait *waits; // free
 	struct shim_chunk *chunks;
+
+	uint32_t bounces; // buffers that it has, under the domain's bounce_mutex
 };
 
 // The page of a domain that peers may write.
@@ -193,6 +195,7 @@ struct shim_domain {
 	pthread_mutex_t bounce_mutex;
 	void *bounces; // free, linked by their first word
 	uint32_t nbounces;
+	uint32_t lent;
 };
 
 // Where an operation goes. Go has checked the range.
@@ -241,7 +244,7 @@ struct shim_result shim_put_list(struct shim_stream *s, struct shim_target to, c
 struct shim_result shim_get_list(struct shim_stream *s, struct shim_target to, const struct shim_part *list, size_t count, size_t from, struct shim_wait *w);
 struct shim_result shim_put_signal(struct shim_stream *s, struct shim_target to, const uint8_t *src, size_t size, struct shim_target signal, int op, uint64_t v, size_t from, struct shim_wait *w);
 bool shim_fuses(struct shim_domain *d, struct shim_target to, size_t size, int op);
-struct shim_result shim_put_fused(struct shim_stream *s, struct shim_target to, const uint8_t *src, size_t size, struct shim_target signal, uint64_t v);
+struct shim_result shim_put_fused(struct shim_stream *s, struct shim_target to, const uint8_t *src, size_t size, struct shim_target signal, uint64_t v, void *bounce);
 struct shim_result shim_atomic(struct shim_stream *s, struct shim_target to, int op, int datatype, uint64_t v);
 struct shim_result shim_fetch(struct shim_stream *s, struct shim_target to, int op, int datatype, bool compare, uint64_t v, uint64_t cmp);
 struct shim_result shim_fetch_counted(struct shim_stream *s, struct shim_target to, int op, int datatype, bool compare, uint64_t v, uint64_t cmp, uint8_t *dest, uint8_t size);
@@ -278,7 +281,7 @@ struct shim_result shim_settle(struct shim_stream *s, struct shim_wait *w, struc
 int64_t shim_post(struct shim_stream *s, const struct shim_target *to, const struct shim_message *m, struct shim_wait *w, void *bounce, struct shim_spin *b);
 struct shim_result shim_end(struct shim_stream *s, const struct shim_target *to, int kind, uint64_t from, struct shim_wait *w, int64_t ret, struct shim_spin *b);
 void shim_scatter(const struct shim_op *op);
-void *shim_bounce(struct shim_domain *d);
-void shim_unbounce(struct shim_domain *d, void *buffer);
+void *shim_bounce(struct shim_stream *s);
+void shim_unbounce(struct shim_stream *s, void *buffer);
 
 #endif

@@ -80,13 +80,13 @@ bool shim_fuses(struct shim_domain *d, struct shim_target to, size_t size, int f
 	return fi_op == FI_ATOMIC_WRITE && size > 0 && size <= d->fused && size % 8 == 0 && to.at % 8 == 0;
 }
 
-// shim_put_fused posts such a message. It is counted. SHIM_AGAIN comes with 0.
-struct shim_result shim_put_fused(struct shim_stream *s, struct shim_target to, const uint8_t *src, size_t size, struct shim_target signal, uint64_t v)
+// shim_put_fused posts such a message from a bounce buffer, which it takes over. It is
+// counted. SHIM_AGAIN comes with 0.
+struct shim_result shim_put_fused(struct shim_stream *s, struct shim_target to, const uint8_t *src, size_t size, struct shim_target signal, uint64_t v, void *bounce)
 {
 	struct shim_domain *d = s->domain;
-	uint8_t *buffer = shim_bounce(d);
-	struct shim_op *op = buffer ? shim_take(s, NULL, SHIM_ATOMIC, to.pe) : NULL;
-	struct fi_ioc words = {.addr = buffer, .count = size / 8 + 1};
+	struct shim_op *op = shim_take(s, NULL, SHIM_ATOMIC, to.pe);
+	struct fi_ioc words = {.addr = bounce, .count = size / 8 + 1};
 	struct fi_rma_ioc remote[2] = {
 		{.addr = to.at, .count = size / 8, .key = to.key},
 		{.addr = signal.at, .count = 1, .key = signal.key},
@@ -107,14 +107,12 @@ struct shim_result shim_put_fused(struct shim_stream *s, struct shim_target to, 
 	int64_t ret;
 
 	if (!op) {
-		if (!buffer)
-			return posted(-FI_EAGAIN);
-		shim_unbounce(d, buffer);
+		shim_unbounce(s, bounce);
 		return posted(-FI_ENOMEM);
 	}
-	op->bounce = buffer;
-	memcpy(buffer, src, size);
-	memcpy(buffer + size, &v, 8);
+	op->bounce = bounce;
+	memcpy(bounce, src, size);
+	memcpy((uint8_t *)bounce + size, &v, 8);
 	b = shim_spin_begin(s, 0);
 	do
 		ret = shim_full(s, NULL) ? -FI_EAGAIN : fi_atomicmsg(s->ep, &msg, FI_DELIVERY_COMPLETE | FI_COMPLETION);

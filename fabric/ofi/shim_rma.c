@@ -35,7 +35,7 @@ int64_t shim_post(struct shim_stream *s, const struct shim_target *to, const str
 
 	if (!op) {
 		if (bounce)
-			shim_unbounce(d, bounce);
+			shim_unbounce(s, bounce);
 		return -FI_ENOMEM;
 	}
 	op->bounce = bounce;
@@ -151,7 +151,7 @@ struct shim_result shim_put(struct shim_stream *s, struct shim_target to, const 
 		if (n <= d->info->tx_attr->inject_size && size == n) {
 			m.flags |= FI_INJECT;
 		} else if (how != SHIM_AWAIT && size <= SHIM_BOUNCE) {
-			while (!(bounce = shim_bounce(d)) && shim_spin_pass(&b))
+			while (!(bounce = shim_bounce(s)) && shim_spin_pass(&b))
 				;
 			if (!bounce) {
 				ret = -FI_EAGAIN;
@@ -196,11 +196,14 @@ struct shim_result shim_get(struct shim_stream *s, struct shim_target to, uint8_
 }
 
 // shim_put_signal writes src, waits for its delivery, then updates the signal, unless
-// they can go out together. A from of size + 1 says that the data is there.
+// they can go out together, for which there must be a bounce buffer. A from of
+// size + 1 says that the data is there.
 struct shim_result shim_put_signal(struct shim_stream *s, struct shim_target to, const uint8_t *src, size_t size, struct shim_target signal, int op, uint64_t v, size_t from, struct shim_wait *w)
 {
-	if (from == 0 && !w && shim_fuses(s->domain, to, size, op))
-		return shim_put_fused(s, to, src, size, signal, v);
+	void *bounce = from == 0 && !w && shim_fuses(s->domain, to, size, op) ? shim_bounce(s) : NULL;
+
+	if (bounce)
+		return shim_put_fused(s, to, src, size, signal, v, bounce);
 	if (from <= size) {
 		struct shim_result r = shim_put(s, to, src, size, from, SHIM_AWAIT, w);
 		if (r.status != SHIM_DONE)

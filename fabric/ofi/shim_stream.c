@@ -109,7 +109,7 @@ void shim_untake(struct shim_op *op)
 	struct shim_wait *w = op->wait;
 
 	if (op->bounce)
-		shim_unbounce(s->domain, op->bounce);
+		shim_unbounce(s, op->bounce);
 	pthread_mutex_lock(&s->mutex);
 	op->next = s->ops;
 	s->ops = op;
@@ -152,26 +152,38 @@ void shim_release(struct shim_stream *s, struct shim_wait *w)
 	pthread_mutex_unlock(&s->mutex);
 }
 
-// shim_bounce returns a bounce buffer; NULL: all are in use, or there is no memory.
-void *shim_bounce(struct shim_domain *d)
+// shim_bounce returns a bounce buffer; NULL: none is left for the stream, or there is no
+// memory. It gets no more than there are free ones, so that the first has half of them
+// at most: what waits for a PE that stands leaves some to other streams.
+void *shim_bounce(struct shim_stream *s)
 {
-	void *b;
+	struct shim_domain *d = s->domain;
+	void *b = NULL;
 
 	pthread_mutex_lock(&d->bounce_mutex);
-	b = d->bounces;
-	if (b) {
-		d->bounces = *(void **)b;
-	} else if (d->nbounces < SHIM_BOUNCES && (b = malloc(SHIM_BOUNCE))) {
-		d->nbounces++;
+	if (s->bounces < SHIM_BOUNCES - d->lent) {
+		b = d->bounces;
+		if (b)
+			d->bounces = *(void **)b;
+		else if ((b = malloc(SHIM_BOUNCE)))
+			d->nbounces++;
+		if (b) {
+			d->lent++;
+			s->bounces++;
+		}
 	}
 	pthread_mutex_unlock(&d->bounce_mutex);
 	return b;
 }
 
-void shim_unbounce(struct shim_domain *d, void *buffer)
+void shim_unbounce(struct shim_stream *s, void *buffer)
 {
+	struct shim_domain *d = s->domain;
+
 	pthread_mutex_lock(&d->bounce_mutex);
 	*(void **)buffer = d->bounces;
 	d->bounces = buffer;
+	d->lent--;
+	s->bounces--;
 	pthread_mutex_unlock(&d->bounce_mutex);
 }

@@ -96,7 +96,7 @@ static struct shim_result put(struct shim_stream *s, const struct shim_target *t
 			gather(&m, r, from, n, small);
 			m.flags |= FI_INJECT;
 		} else if (m.size <= SHIM_BOUNCE) {
-			while (!(bounce = shim_bounce(d)) && shim_spin_pass(&b))
+			while (!(bounce = shim_bounce(s)) && shim_spin_pass(&b))
 				;
 			if (!bounce) {
 				ret = -FI_EAGAIN;
@@ -174,7 +174,8 @@ struct shim_result shim_put_strided(struct shim_stream *s, struct shim_target to
 }
 
 // shim_get_strided reads blocks. Where many lie close together, it reads what is
-// between them too, into bounce buffers: fewer bytes would be more messages.
+// between them too, into bounce buffers: fewer bytes would be more messages. If none
+// is to be had, and none of its own will come back, it does without.
 struct shim_result shim_get_strided(struct shim_stream *s, struct shim_target to, uint8_t *dst, struct shim_strides st, size_t from, struct shim_wait *w)
 {
 	struct ranges r = even(&to, dst, &st);
@@ -197,8 +198,12 @@ struct shim_result shim_get_strided(struct shim_stream *s, struct shim_target to
 			most = st.blocks - from;
 		m.scatter.blocks = most;
 		m.size = (most - 1) * st.remote + st.block;
-		while (!(bounce = shim_bounce(d)) && shim_spin_pass(&b))
+		while (!(bounce = shim_bounce(s)) && shim_spin_pass(&b))
 			;
+		if (!bounce && !__atomic_load_n(&w->left, __ATOMIC_ACQUIRE)) {
+			shim_spin_end(&b);
+			return get(s, &to, &r, st.block * (st.blocks - from), from, w);
+		}
 		if (!bounce) {
 			ret = -FI_EAGAIN;
 			break;

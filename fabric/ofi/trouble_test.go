@@ -181,6 +181,56 @@ func TestPeer_StoppedDelaysNoOther(t *testing.T) {
 	}
 }
 
+// TestPeer_StoppedLeavesBuffers: strided puts to a PE that is stopped take all bounce
+// buffers that one endpoint gets. Others have some left, and what can do without does.
+func TestPeer_StoppedLeavesBuffers(t *testing.T) {
+	const bounces = 256 // SHIM_BOUNCES
+	for _, o := range tested {
+		t.Run(o.Provider, func(t *testing.T) {
+			p := startPeer(t, o, "serve")
+			d := p.domain
+			e, other := endpoint(t, d), endpoint(t, d)
+			require.NoError(t, e.Get(1, make([]byte, 8), 0))
+			p.stop(t)
+			src := make([]byte, 4<<10)
+			fill(src, 1)
+			away, err := e.target("strided put", 1, 0, len(src))
+			require.NoError(t, err)
+			st := strides{block: 64, blocks: 32, local: 128, remote: 64}
+			for e.s.putStrided(away, src, st, 0, waiter{}).status == done {
+			}
+			require.EqualValues(t, bounces/2, d.Stats().BouncedWrites, "the provider's queue was full before")
+
+			dense := make([]byte, 2048)
+			for i := range 32 {
+				copy(dense[64*i:], src[128*i:][:64])
+			}
+			for i, x := range []*Endpoint{other, e} {
+				if x == e && o.Provider == "sockets" {
+					break // its endpoint sends to one PE after the other
+				}
+				at := fabric.Addr(i * small)
+				back := make([]byte, len(src))
+				copy(d.segment[at:], src)
+				require.NoError(t, x.GetStrided(0, back, at, fabric.Strides{Block: 64, Blocks: 32, Dst: 64, Src: 128}))
+				require.Equal(t, dense, back[:len(dense)])
+				require.NoError(t, x.PutSignal(0, at+8192, src[:256], at, fabric.OpWrite, 7))
+				require.NoError(t, d.Wait(waitFor(0, at, 7)))
+				require.Equal(t, src[:256], d.segment[at+8192:][:256])
+			}
+			require.NoError(t, other.PutStrided(0, 0, src, fabric.Strides{Block: 64, Blocks: 32, Dst: 64, Src: 128}))
+			require.NoError(t, other.Quiet())
+			require.Equal(t, dense, d.segment[:len(dense)])
+			require.EqualValues(t, bounces/2, e.s.inflight().Load(), "PE 1 was not stopped")
+			p.resume(t)
+			require.NoError(t, e.Quiet())
+			back := make([]byte, len(dense))
+			require.NoError(t, e.Get(1, back, 0))
+			require.Equal(t, dense, back)
+		})
+	}
+}
+
 // TestPeer_KilledIsNamed: operations to a PE that was killed fail with its number, or
 // go on trying until the job is aborted; none says that it succeeded.
 func TestPeer_KilledIsNamed(t *testing.T) {
