@@ -49,6 +49,7 @@ type proxy struct {
 	source netip.Addr // where other nodes reach this one; not valid: there are none
 	beat   *net.UDPConn
 	server *pmi.Server
+	rounds *outbox // for up, from the server; nil: there are no other nodes
 	table  joiner  // of rounds of all nodes
 	input  *outbox // standard input of PE 0, if it comes as frames
 
@@ -114,6 +115,9 @@ func Proxy() int {
 	}
 	p.reportBroken()
 	p.end()
+	if p.rounds != nil {
+		<-p.rounds.flushed()
+	}
 	p.up.send(frame{kind: frameBye})
 	if p.beat != nil {
 		for range frames { // as long as other nodes need us as a witness

@@ -93,9 +93,12 @@ func awaitFrame(frames <-chan frame, want kind) (frame, error) {
 // nodes.
 func (p *proxy) joinRounds(job *pmi.Job) {
 	job.Nodes, job.Node = p.job.Nodes, p.job.Node
-	job.Up = func(round []byte) { p.up.sendParts(frameRound, round) }
-	job.Finalized = func(pe int) { p.up.send(frame{kind: frameFinalized, pe: pe}) }
-	job.Failed = func(problem string) { p.up.send(frame{kind: frameRoundFailed, data: []byte(problem)}) }
+	// The server must not wait for a launcher that does not read.
+	p.rounds = newOutbox(relay{&p.up}, nil)
+	up := &link{w: p.rounds}
+	job.Up = func(round []byte) { up.sendParts(frameRound, round) }
+	job.Finalized = func(pe int) { up.send(frame{kind: frameFinalized, pe: pe}) }
+	job.Failed = func(problem string) { up.send(frame{kind: frameRoundFailed, data: []byte(problem)}) }
 	p.table.limit = pmi.RoundLimit(p.job.NPEs)
 }
 
