@@ -51,8 +51,8 @@ func (d *Domain) findAtomics() {
 			if !fabric.Applies(op, dt) || d.lab.limit && !d.lab.native.Has(op, dt) {
 				continue
 			}
-			if op == fabric.OpProd && dt == fabric.Complex64 {
-				continue // C makes infinities of products whose parts are both NaN, Go does not
+			if mayDiffer(op, dt) {
+				continue
 			}
 			has := func(t *fabric.AtomicTable, form uint64) {
 				if d.shim.valid(fiOps[op], int(dt), form) {
@@ -69,6 +69,13 @@ func (d *Domain) findAtomics() {
 			}
 		}
 	}
+}
+
+// mayDiffer reports whether a provider may come to another result than [fabric.Apply]: C
+// makes infinities of products whose parts are both NaN, and Go does not; 0 equals -0,
+// and NaN differs from itself, unless bits are compared.
+func mayDiffer(op fabric.Op, dt fabric.Datatype) bool {
+	return op == fabric.OpProd && dt == fabric.Complex64 || op == fabric.OpCswapNE && !dt.Integer()
 }
 
 // asBits returns the type that op on dt is posted with. What moves bits or compares

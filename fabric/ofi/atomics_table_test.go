@@ -168,6 +168,9 @@ func (c *cellTest) run() {
 			for round := range 12 {
 				want = c.once(r, op, dt, off, round)
 			}
+			if op == fabric.OpCswapNE && !dt.Integer() {
+				c.comparesValues(dt, off, want)
+			}
 			c.words = append(c.words, cellWord{op, dt, off, want})
 		}
 	}
@@ -223,6 +226,30 @@ func (c *cellTest) once(r *rand.Rand, op fabric.Op, dt fabric.Datatype, off fabr
 	require.NoError(c.t, c.ep.Get(1, left[:dt.Size()], at))
 	c.same(op, dt, left[:dt.Size()], want)
 	return want
+}
+
+// comparesValues: 0 equals -0, and NaN differs from itself. It leaves the word as it was.
+func (c *cellTest) comparesValues(dt fabric.Datatype, off fabric.Addr, leave uint64) {
+	c.t.Helper()
+	nan, minusZero := uint64(0x7ff8<<48), uint64(1<<63)
+	if dt != fabric.Float64 {
+		nan, minusZero = 0x7fc0<<16, 1<<31
+	}
+	at := c.base + off
+	for _, x := range []struct {
+		old, cmp uint64
+		swaps    bool
+	}{{0, minusZero, false}, {minusZero, 0, false}, {nan, nan, true}} {
+		require.NoError(c.t, c.ep.PutWord(1, at, dt.Size(), x.old))
+		require.NoError(c.t, c.ep.Quiet())
+		_, err := c.ep.FetchAtomic(1, fabric.OpCswapNE, dt, at, 5, x.cmp)
+		require.NoError(c.t, err)
+		now, err := c.ep.FetchAtomic(1, fabric.OpRead, dt, at, 0, 0)
+		require.NoError(c.t, err)
+		require.Equal(c.t, x.swaps, now == 5, "%s: cswap_ne on %v: %#x where %#x is compared with", c.name, dt, x.old, x.cmp)
+	}
+	require.NoError(c.t, c.ep.PutWord(1, at, dt.Size(), leave))
+	require.NoError(c.t, c.ep.Quiet())
 }
 
 // checkCounts: a native operation is one call of its own kind, and one in software is
@@ -334,7 +361,8 @@ type between two processes: fetched values and results are those of `+"`fabric.A
 `)
 	fmt.Fprint(&b, `A minimum or maximum of floating-point numbers is always the fetching call, and where the word was a NaN and the
 operand is a number, a compare-and-swap after it: providers leave the NaN. The product of complex numbers is software
-because C and Go disagree about infinities. complex128 has no atomics: Go has none of 16 bytes.
+because C and Go disagree about infinities, and so is cswap_ne of other than integers: it compares values, of which 0
+equals -0 and NaN differs from itself, and a provider might compare bits. complex128 has no atomics: Go has none of 16 bytes.
 
 | operation | libfabric | package shmem |
 |---|---|---|
