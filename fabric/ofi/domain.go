@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/cgo"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -254,29 +255,27 @@ func (d *Domain) tell() {
 	if err != nil {
 		return // who cannot be told finds out from the launcher
 	}
-	begin := time.Now()
+	var left []target
 	for i := 1; i < d.job.NPEs; i++ {
 		pe := (d.job.PE + i) % d.job.NPEs
-		p, err := d.peers.add(pe, d.shim.insert)
-		if err != nil {
-			continue
-		}
-		t := p.control.target(p.addr, pe, 0)
-		for s.atomic(t, fiOps[fabric.OpWrite], int(fabric.Uint64), uint64(1+d.job.PE)).status == again {
-			if time.Since(begin) > tellTime {
-				return
-			}
-			time.Sleep(time.Millisecond)
+		if p, err := d.peers.add(pe, d.shim.insert); err == nil {
+			left = append(left, p.control.target(p.addr, pe, 0))
 		}
 	}
-	for s.inflight().Load() != 0 {
-		if time.Since(begin) > tellTime {
-			return // s stays: completions may still come
+	for begin := time.Now(); time.Since(begin) < tellTime; time.Sleep(time.Millisecond) {
+		// Those that there is no room for now, maybe because they can't be reached, come again.
+		left = slices.DeleteFunc(left, func(t target) bool {
+			return s.atomic(t, fiOps[fabric.OpWrite], int(fabric.Uint64), uint64(1+d.job.PE)).status != again
+		})
+		if s.inflight().Load() != 0 {
+			s.quiet(false)
+		} else if len(left) == 0 {
+			break
 		}
-		s.quiet(false)
-		time.Sleep(time.Millisecond)
 	}
-	s.close()
+	if s.inflight().Load() == 0 {
+		s.close() // otherwise it stays: completions may still come
+	}
 }
 
 // Close implements [fabric.Domain]. If the job was aborted while operations were in

@@ -115,6 +115,24 @@ func TestAbort_EndsWhatWaits(t *testing.T) {
 	}
 }
 
+// TestAbort_TellsBehindTheUnreachable: a PE that nobody can reach keeps none of those that
+// come after it from being told.
+func TestAbort_TellsBehindTheUnreachable(t *testing.T) {
+	d := openAll(t, provider(Options{}, 3), 3, small)
+	blobs := register(t, d, func(int) []byte { return make([]byte, small) })
+	lost := d[1].own
+	lost.name = bytes.Clone(lost.name)
+	binary.BigEndian.PutUint16(lost.name[2:], 1) // of a sockaddr_in: nothing listens there
+	p, err := lost.encode()
+	require.NoError(t, err)
+	connect(t, d[1:2], blobs)
+	blobs[1] = p
+	connect(t, []*Domain{d[0], d[2]}, blobs)
+	d[0].Abort(errors.New("enough"))
+	d[0].telling.Wait()
+	require.ErrorContains(t, d[2].ended(), "PE 0 ended it")
+}
+
 func (d *Domain) waitersParked() int {
 	d.waits.mu.Lock()
 	defer d.waits.mu.Unlock()
