@@ -76,10 +76,12 @@ func (d *Domain) Map(pe int) []byte {
 	return d.near.Map(pe)
 }
 
-// Register implements [fabric.Domain]: the blob is the network's.
+// Register implements [fabric.Domain]: the blob is the network's. Where all of the segment
+// gets its pages now, it asks a near domain that has a method AffordsAll() error before:
+// that counts once what other PEs have committed already, as Affords would not.
 func (d *Domain) Register(segment []byte) ([]byte, error) {
-	if d.stays {
-		if err := d.Affords(uintptr(len(segment))); err != nil {
+	if a, ok := d.near.(interface{ AffordsAll() error }); ok && d.stays {
+		if err := a.AffordsAll(); err != nil {
 			return nil, fmt.Errorf("fabric/joint: all of a segment that is registered with this provider has to be in memory: %w", err)
 		}
 	}

@@ -11,6 +11,9 @@ import "github.com/goshmem/goshmem/fabric"
 
 // Affords implements [fabric.Committer].
 func (d *Domain) Affords(size uintptr) error {
+	if d.stays {
+		return nil // Register has asked for all of it
+	}
 	if c, ok := d.near.(fabric.Committer); ok {
 		return c.Affords(size)
 	}

@@ -35,6 +35,34 @@ func (d *Domain) Affords(size uintptr) error {
 	return nil
 }
 
+// AffordsAll reports whether the near PEs can commit what they have not yet committed of
+// their segments, and if not, an error with the numbers. Some may be doing so already.
+func (d *Domain) AffordsAll() error {
+	limits := memoryLimits("/") // first: what is committed in between counts once, or not at all
+	need, err := d.uncommitted()
+	if err != nil {
+		return err
+	}
+	for _, l := range limits {
+		if need > l.free {
+			return fmt.Errorf("%d PEs have segments of %d bytes each, of which %d MiB are still to be committed, but %s has %d MiB left: use fewer PEs, a smaller heap, or raise the limit",
+				d.layout.PEs, d.layout.Size, need>>20, l.name, l.free>>20)
+		}
+	}
+	return nil
+}
+
+// uncommitted returns how many bytes of the shared file have no pages yet.
+func (d *Domain) uncommitted() (uint64, error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(int(d.file.Fd()), &st); err != nil {
+		return 0, fmt.Errorf("fabric/shm: look at the shared file: %w", err)
+	}
+	const blockSize = 512 // whatever Blksize says
+	size, has := uint64(st.Size), uint64(st.Blocks)*blockSize
+	return size - min(size, has), nil
+}
+
 // Commit implements [fabric.Committer].
 func (d *Domain) Commit(off fabric.Addr, size uintptr) error {
 	lo := off &^ (pageSize - 1)

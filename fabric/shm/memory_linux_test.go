@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
+	"github.com/goshmem/goshmem/fabric"
 	"github.com/goshmem/goshmem/internal/segment"
 )
 
@@ -80,6 +83,66 @@ func TestMemoryLimits(t *testing.T) {
 func TestAffords_NamesNeedAndLimit(t *testing.T) {
 	d := &Domain{layout: segment.Layout{PEs: 4}}
 	err := d.Affords(1 << 50)
+	if err == nil {
+		t.Fatal("4 PEs can have 1 PiB each")
+	}
+	for _, want := range []string{"4 PEs", "1125899906842624 bytes", "4294967296 MiB", "MiB left"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q does not say %q", err, want)
+		}
+	}
+}
+
+// TestAffordsAll_CountsOnce: what another PE has committed is not asked for again.
+func TestAffordsAll_CountsOnce(t *testing.T) {
+	const size, part = 64 << 20, 8 << 20
+	l := segment.Layout{PEs: 2, NPEs: 2, Size: size, Cores: 1}
+	file, err := segment.CreateFile(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	var ds [2]*Domain
+	for pe := range ds {
+		d, err := New(file).Open(fabric.Job{PE: pe, NPEs: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ds[pe] = d.(*Domain)
+	}
+	before, err := ds[0].uncommitted()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if before < 2*(size-part) || before > uint64(l.FileSize()) {
+		t.Errorf("%d bytes are to be committed of a file of %d", before, l.FileSize())
+	}
+	if err := ds[0].AffordsAll(); err != nil {
+		t.Error(err)
+	}
+	if err := ds[1].Commit(0, part); err != nil {
+		t.Fatal(err)
+	}
+	after, err := ds[0].uncommitted()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if before-after < part {
+		t.Errorf("%d bytes are to be committed after %d of %d were", after, part, before)
+	}
+}
+
+func TestAffordsAll_NamesNeedAndLimit(t *testing.T) {
+	fd, err := unix.MemfdCreate("segment", unix.MFD_CLOEXEC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &Domain{file: os.NewFile(uintptr(fd), "segment"), layout: segment.Layout{PEs: 4, Size: 1 << 50}}
+	defer d.file.Close()
+	if err := d.file.Truncate(4 << 50); err != nil {
+		t.Fatal(err)
+	}
+	err = d.AffordsAll()
 	if err == nil {
 		t.Fatal("4 PEs can have 1 PiB each")
 	}
