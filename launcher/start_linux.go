@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -134,12 +135,21 @@ func (s *starter) bind(i int) error {
 	return nil
 }
 
+// bound reports whether each PE is bound to some of the cores.
+func (s *starter) bound() bool {
+	cores := coresOf(s.cores, 0, s.job.PEs, s.job.Bind)
+	return cores != nil && len(cores) < len(s.cores)
+}
+
 // envOf returns the environment of a PE whose secret is in the pipe inode.
 func (s *starter) envOf(pe int, inode uint64) []string {
 	own := func(name string, value int) string { return name + "=" + strconv.Itoa(value) }
 	env := s.env[:len(s.env):len(s.env)]
 	if s.source != "" {
 		env = append(env, pmi.EnvSource+"="+s.source)
+	}
+	if s.bound() {
+		env = append(env, pmi.EnvCores+"="+strings.Trim(strings.ReplaceAll(fmt.Sprint(s.cores), " ", ","), "[]"))
 	}
 	return append(env,
 		own(pmi.EnvPE, pe),

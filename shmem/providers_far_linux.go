@@ -44,7 +44,7 @@ func joinFar(h Host, l segment.Layout, client *pmi.Client, vars env.Table) (Host
 	}
 	o := ofi.Options{Crowded: h.Crowded, TxSize: use.TxSize, Allocated: use.Allocated, ReadBack: use.ReadBack}
 	if client != nil {
-		o.Source = client.Source()
+		o.Source, o.Cores = client.Source(), client.Cores()
 	}
 	d, err := ofi.New(o).Open(fabric.Job{PE: h.PE, NPEs: h.NPEs, SegmentSize: l.Size})
 	if err != nil {

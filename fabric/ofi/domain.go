@@ -135,7 +135,7 @@ func (d *Domain) Register(segment []byte) ([]byte, error) {
 	}
 	d.segment = segment
 	d.own = blob{version: libraryVersion(), provider: d.provider, name: name, segment: mem, control: control}
-	if err := d.shim.start(); err != nil {
+	if err := d.startThread(); err != nil {
 		return nil, fmt.Errorf("fabric/ofi: start the progress thread: %w", err)
 	}
 	b, err := d.own.encode()

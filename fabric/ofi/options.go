@@ -19,6 +19,10 @@ type Options struct {
 	// Key is the key of the segment, where the provider takes ours. 0: random.
 	Key uint64
 
+	// Cores are those that the domain's thread may run on; nil: this process's. Where each
+	// PE is bound to a core on which it computes, the thread is served sooner by another.
+	Cores []int
+
 	// Crowded says that the PEs on this machine outnumber its cores: waits
 	// yield sooner, and sleep sooner.
 	Crowded bool

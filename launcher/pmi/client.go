@@ -11,6 +11,7 @@ type Client struct {
 	pe, npes int
 	segment  *os.File
 	source   string
+	cores    []int
 	launcher string
 	lost     <-chan struct{}
 }
@@ -53,6 +54,10 @@ func (c *Client) SegmentFile() *os.File { return c.segment }
 // data network: the other nodes' PEs reach this PE there. It is empty if all PEs
 // share a node and the user has named no interface, or if the launcher can't tell.
 func (c *Client) Source() string { return c.source }
+
+// Cores returns the cores of this node that its PEs share, if the launcher has bound each PE
+// to some of them; nil if not, or if it can't tell.
+func (c *Client) Cores() []int { return c.cores }
 
 // Launcher names the protocol: "gorun" or "PMI-1".
 func (c *Client) Launcher() string { return c.launcher }

@@ -96,6 +96,8 @@ func TestFromEnv_NamesBadVariables(t *testing.T) {
 		{gorun(EnvPE, "2"), "want a number from 0 to 1"},
 		{gorun(EnvPE, "x"), EnvPE},
 		{gorun(EnvNPEs, "0"), EnvNPEs},
+		{gorun(EnvCores, "0,x"), EnvCores + `="0,x": want numbers of cores`},
+		{gorun(EnvCores, "-1"), EnvCores + `="-1": want numbers of cores`},
 		{gorun(EnvSource, "eth0"), EnvSource + `="eth0": want an IP address`},
 		{gorun(EnvSecret, ""), EnvSecret},
 		{gorun(EnvSecret, "3"), "want descriptor:inode"},

@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -22,6 +23,7 @@ const (
 	EnvID      = "GORUN_JOB_ID"         // the job's random name, hexadecimal
 	EnvSecret  = "GORUN_JOB_SECRET_FD"  // a pipe with the job's secret, to be read once; see SecretPipe
 	EnvSegment = "GORUN_JOB_SEGMENT_FD" // the node's shared file
+	EnvCores   = "GORUN_JOB_CORES"      // the node's cores, comma-separated; see Client.Cores
 	EnvSource  = "GORUN_JOB_SOURCE"     // this node's IP address for the fabric; see Client.Source
 
 	// EnvPrefix starts the names of all of them.
@@ -49,6 +51,10 @@ func fromGorun(lookup lookup) (*Client, error) {
 		return nil, err
 	}
 	pe, err := number(lookup, EnvPE, 0, npes-1)
+	if err != nil {
+		return nil, err
+	}
+	cores, err := coresFrom(lookup)
 	if err != nil {
 		return nil, err
 	}
@@ -84,6 +90,7 @@ func fromGorun(lookup lookup) (*Client, error) {
 	}
 	c.segment = segment
 	c.source = source
+	c.cores = cores
 	return c, nil
 }
 
@@ -162,6 +169,25 @@ func readSecret(pipe string) (secret [SecretSize]byte, err error) {
 	}
 	return [SecretSize]byte(b), nil
 }
+
+// coresFrom reads the numbers of the node's cores; nil: not told.
+func coresFrom(lookup lookup) (cores []int, err error) {
+	s, ok := lookup(EnvCores)
+	if !ok {
+		return nil, nil
+	}
+	for text := range strings.SplitSeq(s, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 || n >= maxCores || len(cores) >= maxCores {
+			return nil, fmt.Errorf("%s=%.60q: want numbers of cores", EnvCores, s)
+		}
+		cores = append(cores, n)
+	}
+	return cores, nil
+}
+
+// maxCores bounds the numbers of cores.
+const maxCores = 1 << 16
 
 // number reads a decimal number in [low, high] from the environment.
 func number(lookup lookup, name string, low, high int) (int, error) {
