@@ -114,8 +114,9 @@ static void fadd(long n) { for (long i = 0; i < n; i++) { atomic(FETCH, FI_SUM, 
 static void cswap(long n) { for (long i = 0; i < n; i++) { atomic(COMPARE, FI_CSWAP, CELL, i + 1, i); quiet(); } }
 static void fetch(long n) { for (long i = 0; i < n; i++) { atomic(FETCH, FI_ATOMIC_READ, CELL, 0, 0); quiet(); } }
 static void putnbi8(long n) { for (long i = 0; i < n; i++) { for (int k = 0; k < WINDOW; k++) rma(0, PUT, seg + VALUE, 8); quiet(); } }
-static void put1m(long n) { for (long i = 0; i < n; i++) { for (int k = 0; k < BULKS; k++) rma(0, DATA, seg + DATA, BULK); quiet(); } }
-/* One after the other, as blocking gets are. */
+/* One after the other, as blocking ones are: a put's source may be reused when it returns, which is
+ * when it is delivered, at this level of completion. */
+static void put1m(long n) { for (long i = 0; i < n; i++) { for (int k = 0; k < BULKS; k++) { rma(0, DATA, seg + DATA, BULK); quiet(); } } }
 static void get1m(long n) { for (long i = 0; i < n; i++) { for (int k = 0; k < BULKS; k++) { rma(1, DATA, seg + DATA, BULK); quiet(); } } }
 
 static int64_t turn;
