@@ -16,10 +16,8 @@ import (
 	"github.com/goshmem/goshmem/fabric"
 )
 
-// patience is how long a row may take; it is there for rows that hang. Most take
-// milliseconds; those of thousands of blocking operations take seconds over a
-// provider that works by threads of its own, and a minute if other work has the cores.
-const patience = 3 * time.Minute
+// patience is how long a row may take; it is there for rows that hang.
+const patience = time.Minute
 
 // A job is the connected domains of a row's PEs.
 type job struct {
