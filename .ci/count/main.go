@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -129,14 +130,36 @@ func (c *counter) add(e event) {
 		fmt.Fprintf(c.w, "FAIL %s %.1fs\n", key, e.Elapsed)
 		c.print(e.FailedBuild)
 		c.print(key)
+		if e.Test == "" {
+			c.printUnended(e.Package, key)
+		}
 	default:
 		return
 	}
 	delete(c.output, key)
 }
 
+// printUnended prints the output of a package's tests that had no end of their own: one of them was
+// under way when the time was up, or the process died.
+func (c *counter) printUnended(pkg, own string) {
+	for _, key := range slices.Sorted(maps.Keys(c.output)) {
+		if key != own && strings.HasPrefix(key, pkg+" ") {
+			fmt.Fprintf(c.w, "     %s has not ended:\n", key)
+			c.print(key)
+			delete(c.output, key)
+		}
+	}
+}
+
+// mostLines bounds what is printed of one test: a trace of all goroutines may be long.
+const mostLines = 400
+
 func (c *counter) print(key string) {
-	for _, line := range c.output[key] {
+	for i, line := range c.output[key] {
+		if i == mostLines {
+			fmt.Fprintf(c.w, "     … %d lines more\n", len(c.output[key])-i)
+			return
+		}
 		fmt.Fprintf(c.w, "     %s\n", strings.TrimRight(line, "\n"))
 	}
 }

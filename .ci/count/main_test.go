@@ -40,6 +40,17 @@ func TestCount(t *testing.T) {
 			shown: []string{"FAIL p TestA 0.0s\n     got 1, want 2\n"},
 		},
 		{
+			name: "a test that was under way when its time was up shows what it said",
+			in: `{"Action":"output","Package":"p","Test":"TestA","Output":"panic: test timed out after 10m0s\n"}
+{"Action":"output","Package":"q","Test":"TestB","Output":"loud\n"}
+{"Action":"output","Package":"p","Output":"FAIL\tp\t600s\n"}
+{"Action":"fail","Package":"p"}
+`,
+			want:   totals{failed: 1},
+			shown:  []string{"p TestA has not ended:\n     panic: test timed out after 10m0s\n"},
+			hidden: []string{"loud"},
+		},
+		{
 			name: "a package that does not compile is one failure",
 			in: `{"ImportPath":"p [p.test]","Action":"build-output","Output":"x.go:1:1: undefined: y\n"}
 {"ImportPath":"p [p.test]","Action":"build-fail"}
