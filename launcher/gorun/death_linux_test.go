@@ -139,7 +139,7 @@ func (j *job) children(t *testing.T, pid int) (children []int) {
 	for _, path := range lists {
 		list, err := os.ReadFile(path)
 		require.NoError(t, err)
-		for _, text := range strings.Fields(string(list)) {
+		for text := range strings.FieldsSeq(string(list)) {
 			child, err := strconv.Atoi(text)
 			require.NoError(t, err)
 			children = append(children, child)
