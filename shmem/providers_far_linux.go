@@ -28,17 +28,10 @@ type farDomain interface {
 }
 
 // joinFar joins h's domain, on a node's shared file of layout l, with libfabric and
-// connects it with those of all PEs. client is nil for a lone process.
-func joinFar(h Host, l segment.Layout, client *pmi.Client, vars env.Table) (Host, error) {
+// connects it with those of all PEs. all says that every transfer goes through libfabric,
+// farAtomics that every atomic does. client is nil for a lone process.
+func joinFar(h Host, l segment.Layout, client *pmi.Client, vars env.Table, all, farAtomics bool) (Host, error) {
 	use, err := vars.LibfabricUse()
-	if err != nil {
-		return Host{}, err
-	}
-	name, err := vars.FabricName()
-	if err != nil {
-		return Host{}, err
-	}
-	farAtomics, err := vars.FarAtomics()
 	if err != nil {
 		return Host{}, err
 	}
@@ -57,7 +50,6 @@ func joinFar(h Host, l segment.Layout, client *pmi.Client, vars env.Table) (Host
 	if !ok {
 		return Host{}, fmt.Errorf("fabric ofi's domain is a %T, which can't be joined", d)
 	}
-	all := name == "ofi"
 	both, err := joint.New(h.Domain, far, joint.Options{PE: h.PE, AllFar: all, FarAtomics: farAtomics})
 	if err != nil {
 		return Host{}, err

@@ -89,7 +89,7 @@ func openShared(file *os.File, client *pmi.Client, vars env.Table) (Host, error)
 	case name == "shm" && l.PEs < l.NPEs:
 		return Host{}, fmt.Errorf("%s=shm: %d of the %d PEs are on other nodes, which shared memory does not reach: leave it empty, or set it to ofi", env.Fabric, l.NPEs-l.PEs, l.NPEs)
 	case name == "ofi" || farAtomics || l.PEs < l.NPEs:
-		return joinFar(h, l, client, vars)
+		return joinFar(h, l, client, vars, name == "ofi", farAtomics)
 	}
 	h.Leave = func() error { return leaveNear(client, vars) }
 	return h, connect(d, h.PE, h.NPEs)
