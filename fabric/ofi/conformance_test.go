@@ -98,9 +98,6 @@ func TestConformance_OtherBranches(t *testing.T) {
 	} {
 		t.Run(branch.name, func(t *testing.T) {
 			for _, o := range tested {
-				if branch.lab.maxMessage != 0 && o.Provider == "sockets" {
-					continue // it stalls now and then: docs/fabric.md
-				}
 				t.Run(o.Provider, func(t *testing.T) {
 					branch.o.Provider = o.Provider
 					for _, row := range branch.rows {

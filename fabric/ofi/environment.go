@@ -25,6 +25,12 @@ var settings = [...]struct{ name, value string }{
 
 	// How often ofi_rxm looks for connections, in microseconds: 10 ms by default.
 	{"FI_OFI_RXM_CM_PROGRESS_INTERVAL", "1000"},
+
+	// The buffers of a TCP connection of sockets, in bytes, at the end that accepted it. It
+	// takes a message's header only when all of it is there: with the kernel's default of
+	// 128 KiB, the segment that holds the first part can fill the buffer, so that the rest
+	// never comes (docs/fabric.md).
+	{"FI_SOCKETS_MAX_BUF_SZ", "4194304"},
 }
 
 // prepare gives libfabric the settings that the user has not given.
