@@ -113,6 +113,29 @@ func (e *Endpoint) PutWord(pe int, dst fabric.Addr, size uint8, v uint64) error 
 	return e.Atomic(pe, fabric.OpWrite, ty, dst, v)
 }
 
+// PutWords implements fabric's capability of that name: one FI_ATOMIC_WRITE of them all, or of
+// as many as the provider takes.
+func (e *Endpoint) PutWords(pe int, dst fabric.Addr, words []uint64) error {
+	if len(words) == 0 {
+		return e.usable()
+	}
+	if !e.d.native.plain.Has(fabric.OpWrite, fabric.Uint64) {
+		for i, v := range words {
+			if err := e.PutWord(pe, dst+8*fabric.Addr(i), 8, v); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	t, err := e.target("put", pe, dst, 8*len(words))
+	if err != nil {
+		return err
+	}
+	defer e.wrote(pe)
+	_, err = e.drive("put", pe, nil, func(from uint64, _ waiter) result { return e.s.putWords(t, words, from) })
+	return err
+}
+
 // Atomic implements [fabric.Endpoint]. What the provider cannot do without
 // fetching is fetched and thrown away.
 func (e *Endpoint) Atomic(pe int, op fabric.Op, dt fabric.Datatype, dst fabric.Addr, v uint64) error {

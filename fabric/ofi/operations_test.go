@@ -38,6 +38,7 @@ func TestRange_IsRefusedBeforeItIsPosted(t *testing.T) {
 			"getv":    e.GetV(1, []fabric.Part{{Data: b}, {Off: off, Data: b}}),
 			"signal":  e.PutSignal(1, 0, b, word, fabric.OpWrite, 1),
 			"word":    e.PutWord(1, word, 8, 1),
+			"words":   e.PutWords(1, word-16, []uint64{1, 2, 3}),
 			"atomic":  e.Atomic(1, fabric.OpSum, fabric.Uint64, word, 1),
 		} {
 			require.ErrorContains(t, err, "PE 1", "%s at %d", name, off)
@@ -75,6 +76,8 @@ func TestStats_CountTheCalls(t *testing.T) {
 				{"nbi put of 20 KiB", func() error { return e.PutNBI(1, 0, b) }, Stats{Writes: 1}},
 				{"get of 20 KiB", func() error { return e.Get(1, b, 0) }, Stats{Reads: 1}},
 				{"put of a word", func() error { return e.PutWord(1, 8, 4, 3) }, Stats{Atomics: 1}},
+				{"put of 3 words", func() error { return e.PutWords(1, 8, make([]uint64, 3)) }, Stats{Atomics: 1}},
+				{"put of 140 words", func() error { return e.PutWords(1, 8, make([]uint64, 140)) }, Stats{Atomics: 3}},
 				{"put with a signal added", func() error { return e.PutSignal(1, 64, b[:8], 0, fabric.OpSum, 1) }, Stats{Writes: 1, InjectedWrites: 1, Atomics: 1}},
 				{"put with a signal set", func() error { return e.PutSignal(1, 64, b[:8], 0, fabric.OpWrite, 1) }, Stats{Atomics: 1}},
 				{"put of 12 bytes with a signal set", func() error { return e.PutSignal(1, 64, b[:12], 0, fabric.OpWrite, 1) }, Stats{Writes: 1, InjectedWrites: 1, Atomics: 1}},
@@ -316,11 +319,13 @@ func TestOperations_DoNotAllocate(t *testing.T) {
 		t.Skip("the race detector allocates")
 	}
 	d := connected(t, provider(Options{}, 2), 2, small)
-	var e fabric.Endpoint = endpoint(t, d[0])
+	own := endpoint(t, d[0])
+	var e fabric.Endpoint = own
 	x := fabric.Extend(e)
 	b, big := make([]byte, 8), make([]byte, 1000)
 	s := fabric.Strides{Block: 8, Blocks: 20, Dst: 16, Src: 24}
 	parts := []fabric.Part{{Off: 8, Data: big[:40]}, {Off: 100, Data: big[100:200]}, {}, {Off: 900, Data: big[900:]}}
+	words := make([]uint64, 140)
 	must := func(err error) {
 		if err != nil {
 			t.Fatal(err)
@@ -331,6 +336,7 @@ func TestOperations_DoNotAllocate(t *testing.T) {
 		"put 1000":   func() { must(e.Put(1, 0, big)); must(e.Quiet()) },
 		"get":        func() { must(e.Get(1, b, 0)) },
 		"put word":   func() { must(e.PutWord(1, 0, 8, 1)); must(e.Quiet()) },
+		"put words":  func() { must(own.PutWords(1, 0, words)); must(e.Quiet()) },
 		"atomic":     func() { must(e.Atomic(1, fabric.OpSum, fabric.Int32, 0, 1)); must(e.Quiet()) },
 		"fetch":      func() { _, err := e.FetchAtomic(1, fabric.OpSum, fabric.Int32, 0, 1, 0); must(err) },
 		"put nbi":    func() { must(x.PutNBI(1, 0, b)); must(x.Quiet()) },

@@ -39,7 +39,7 @@ enum {
 	SHIM_BOUNCE = 16 << 10,       // bytes of a bounce buffer
 	SHIM_BOUNCES = 256,           // bounce buffers of a domain, at most
 	SHIM_PIECE = 1 << 30,         // bytes of one message, at most
-	SHIM_FUSED = 512,             // bytes that go out together with their signal, at most
+	SHIM_WORDS = 65,              // words of one atomic write, at most
 	SHIM_INFLIGHT = 512,          // counted operations of a stream that can be in flight
 	SHIM_TEXT = 96,               // bytes of an error's text
 };
@@ -173,6 +173,7 @@ struct shim_domain {
 	struct shim_control *control;
 	uint8_t *heard; // by PE: an operation to it has completed
 	size_t iovs;    // segments of one message
+	size_t words;   // of one atomic write
 	size_t fused;   // bytes that can go out together with their signal
 	int wait_fd;    // readable when there is progress to make, -1: no such thing
 	int stop_fd;
@@ -245,6 +246,7 @@ struct shim_result shim_get_list(struct shim_stream *s, struct shim_target to, c
 struct shim_result shim_put_signal(struct shim_stream *s, struct shim_target to, const uint8_t *src, size_t size, struct shim_target signal, int op, uint64_t v, size_t from, struct shim_wait *w);
 bool shim_fuses(struct shim_domain *d, struct shim_target to, size_t size, int op);
 struct shim_result shim_put_fused(struct shim_stream *s, struct shim_target to, const uint8_t *src, size_t size, struct shim_target signal, uint64_t v, void *bounce);
+struct shim_result shim_put_words(struct shim_stream *s, struct shim_target to, const uint64_t *words, size_t count, size_t from);
 struct shim_result shim_atomic(struct shim_stream *s, struct shim_target to, int op, int datatype, uint64_t v);
 struct shim_result shim_fetch(struct shim_stream *s, struct shim_target to, int op, int datatype, bool compare, uint64_t v, uint64_t cmp);
 struct shim_result shim_fetch_counted(struct shim_stream *s, struct shim_target to, int op, int datatype, bool compare, uint64_t v, uint64_t cmp, uint8_t *dest, uint8_t size);

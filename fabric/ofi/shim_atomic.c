@@ -80,25 +80,21 @@ bool shim_fuses(struct shim_domain *d, struct shim_target to, size_t size, int f
 	return fi_op == FI_ATOMIC_WRITE && size > 0 && size <= d->fused && size % 8 == 0 && to.at % 8 == 0;
 }
 
-// shim_put_fused posts such a message from a bounce buffer, which it takes over. It is
-// counted. SHIM_AGAIN comes with 0.
-struct shim_result shim_put_fused(struct shim_stream *s, struct shim_target to, const uint8_t *src, size_t size, struct shim_target signal, uint64_t v, void *bounce)
+// post_words posts an atomic write of words from a bounce buffer, which it takes over, to
+// one range there or several. It is counted. SHIM_AGAIN comes with 0.
+static struct shim_result post_words(struct shim_stream *s, const struct shim_target *to, void *bounce, const struct fi_rma_ioc *remote, size_t nremote)
 {
 	struct shim_domain *d = s->domain;
-	struct shim_op *op = shim_take(s, NULL, SHIM_ATOMIC, to.pe);
-	struct fi_ioc words = {.addr = bounce, .count = size / 8 + 1};
-	struct fi_rma_ioc remote[2] = {
-		{.addr = to.at, .count = size / 8, .key = to.key},
-		{.addr = signal.at, .count = 1, .key = signal.key},
-	};
+	struct shim_op *op = shim_take(s, NULL, SHIM_ATOMIC, to->pe);
+	struct fi_ioc words = {.addr = bounce};
 	void *none = NULL;
 	struct fi_msg_atomic msg = {
 		.msg_iov = &words,
 		.desc = &none,
 		.iov_count = 1,
-		.addr = to.addr,
+		.addr = to->addr,
 		.rma_iov = remote,
-		.rma_iov_count = 2,
+		.rma_iov_count = nremote,
 		.datatype = FI_UINT64,
 		.op = FI_ATOMIC_WRITE,
 		.context = op,
@@ -110,9 +106,9 @@ struct shim_result shim_put_fused(struct shim_stream *s, struct shim_target to, 
 		shim_unbounce(s, bounce);
 		return posted(-FI_ENOMEM);
 	}
+	for (size_t i = 0; i < nremote; i++)
+		words.count += remote[i].count;
 	op->bounce = bounce;
-	memcpy(bounce, src, size);
-	memcpy((uint8_t *)bounce + size, &v, 8);
 	b = shim_spin_begin(s, 0);
 	do
 		ret = shim_full(s, NULL) ? -FI_EAGAIN : fi_atomicmsg(s->ep, &msg, FI_DELIVERY_COMPLETE | FI_COMPLETION);
@@ -123,6 +119,44 @@ struct shim_result shim_put_fused(struct shim_stream *s, struct shim_target to, 
 	else
 		__atomic_fetch_add(&d->counters.atomics, 1, __ATOMIC_RELAXED);
 	return posted(ret);
+}
+
+// shim_put_fused posts a put together with its signal.
+struct shim_result shim_put_fused(struct shim_stream *s, struct shim_target to, const uint8_t *src, size_t size, struct shim_target signal, uint64_t v, void *bounce)
+{
+	const struct fi_rma_ioc remote[2] = {
+		{.addr = to.at, .count = size / 8, .key = to.key},
+		{.addr = signal.at, .count = 1, .key = signal.key},
+	};
+
+	memcpy(bounce, src, size);
+	memcpy((uint8_t *)bounce + size, &v, 8);
+	return post_words(s, &to, bounce, remote, 2);
+}
+
+// shim_put_words writes words, from the from-th on, each of them untorn. They are copied.
+// SHIM_AGAIN comes with how many of them are posted.
+struct shim_result shim_put_words(struct shim_stream *s, struct shim_target to, const uint64_t *words, size_t count, size_t from)
+{
+	struct shim_result r = {0};
+
+	while (from < count) {
+		size_t n = count - from < s->domain->words ? count - from : s->domain->words;
+		const struct fi_rma_ioc remote = {.addr = to.at + 8 * from, .count = n, .key = to.key};
+		void *bounce = shim_bounce(s);
+
+		r.status = SHIM_AGAIN;
+		if (bounce) {
+			memcpy(bounce, words + from, 8 * n);
+			r = post_words(s, &to, bounce, &remote, 1);
+		}
+		if (r.status) {
+			r.value = from;
+			break;
+		}
+		from += n;
+	}
+	return r;
 }
 
 // shim_fetch returns the value that the word had before.

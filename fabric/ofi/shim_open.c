@@ -117,11 +117,12 @@ static int64_t open_all(struct shim_domain *d, const char **step)
 	*step = "open the endpoint";
 	if ((ret = add_endpoint(d)))
 		return ret;
-	if (d->config.in_order) {
-		struct fi_atomic_attr attr = {0};
-		if (fi_query_atomic(d->domain, FI_UINT64, FI_ATOMIC_WRITE, &attr, 0) == 0 && attr.count > 1 && d->iovs > 1)
-			d->fused = 8 * (attr.count - 1) < SHIM_FUSED ? 8 * (attr.count - 1) : SHIM_FUSED;
-	}
+	d->words = 1;
+	struct fi_atomic_attr attr = {0};
+	if (fi_query_atomic(d->domain, FI_UINT64, FI_ATOMIC_WRITE, &attr, 0) == 0 && attr.count > 1)
+		d->words = attr.count < SHIM_WORDS ? attr.count : SHIM_WORDS;
+	if (d->config.in_order && d->iovs > 1)
+		d->fused = 8 * (d->words - 1);
 	*step = "create an event descriptor";
 	d->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	return d->stop_fd < 0 ? -FI_EMFILE : 0;

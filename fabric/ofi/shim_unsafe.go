@@ -21,6 +21,7 @@ package ofi
 #cgo nocallback shim_put_strided
 #cgo nocallback shim_get_strided
 #cgo nocallback shim_put_signal
+#cgo nocallback shim_put_words
 #cgo nocallback shim_atomic
 #cgo nocallback shim_fetch
 #cgo nocallback shim_fetch_counted
@@ -168,6 +169,12 @@ func (s stream) getStrided(t target, dst []byte, st strides, from uint64, w wait
 
 func (s stream) putSignal(t target, src []byte, signal target, op int, v, from uint64, w waiter) result {
 	return resultOf(C.shim_put_signal(s.c, t.c(), bytesOf(src), C.size_t(len(src)), signal.c(), C.int(op), C.uint64_t(v), C.size_t(from), w.c))
+}
+
+func (s stream) putWords(t target, words []uint64, from uint64) result {
+	// Alive during the call, which copies them.
+	p := (*C.uint64_t)(unsafe.Pointer(unsafe.SliceData(words)))
+	return resultOf(C.shim_put_words(s.c, t.c(), p, C.size_t(len(words)), C.size_t(from)))
 }
 
 func (s stream) atomic(t target, op, dt int, v uint64) result {
