@@ -82,7 +82,7 @@ var reduceNames = [...]string{"SumReduce"}
 
 // A MismatchError says that members of a group called different collectives.
 type MismatchError struct {
-	PE, Other            int    // this PE, and the first that differs
+	PE, Other            int    // this PE, and the first that differs: the world's numbers
 	Call, OtherCall      string // what each called
 	CallSite, OtherPlace string // where
 }

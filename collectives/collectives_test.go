@@ -20,8 +20,8 @@ import (
 
 const segmentSize = 1 << 20
 
-// data is where tests keep theirs, behind the group's words.
-const data = collectives.GroupSize
+// data is where tests keep theirs, behind the words of the world's group and of a team's.
+const data = 2 * collectives.GroupSize
 
 // A member is one PE's part in a test.
 type member struct {
@@ -61,8 +61,14 @@ func settings() []setting {
 	}, nearSettings()...)
 }
 
-// run runs f on n PEs in every setting and returns each setting's PEs' errors.
+// run runs f on n PEs in every setting and has each setting's PEs' errors judged.
 func run(t *testing.T, n int, f func(m member) error, judge func(t *testing.T, errs []error)) {
+	t.Helper()
+	runTeam(t, n, symheap.All(n), f, judge)
+}
+
+// runTeam is run on those of n PEs that are members of a team.
+func runTeam(t *testing.T, n int, team symheap.Members, f func(m member) error, judge func(t *testing.T, errs []error)) {
 	t.Helper()
 	for _, s := range settings() {
 		name := fmt.Sprintf("%s/np%d", s.name, n)
@@ -87,8 +93,13 @@ func run(t *testing.T, n int, f func(m member) error, judge func(t *testing.T, e
 					if err != nil {
 						return err
 					}
-					w := symheap.NewWindow(d, ep, i, n)
-					g := collectives.New(w, 0, s.crowded, func() string { return fmt.Sprintf("site of PE %d", i) })
+					w, off := symheap.NewWindow(d, ep, i, n), uintptr(0)
+					if me := team.Index(i); me < 0 {
+						return nil
+					} else if team.NPEs() != n || me != i {
+						w, off = w.Team(team, me, w.Endpoint()), collectives.GroupSize
+					}
+					g := collectives.New(w, off, s.crowded, func() string { return fmt.Sprintf("site of PE %d", i) })
 					errs[i] = f(member{g, d.Map(i), name})
 					return nil
 				})

@@ -91,7 +91,7 @@ func (g *Group) load(q int, off fabric.Addr, n int) ([]byte, error) {
 		return b, nil
 	}
 	b := g.scratch[block : block+n]
-	return b, g.w.Endpoint().Get(q, b, off)
+	return b, g.w.Endpoint().Get(g.world(q), b, off)
 }
 
 // store copies src to off in member q's segment.
@@ -100,7 +100,7 @@ func (g *Group) store(q int, off fabric.Addr, src []byte) error {
 		copy(b, src)
 		return nil
 	}
-	return g.w.Endpoint().Put(q, off, src)
+	return g.w.Endpoint().Put(g.world(q), off, src)
 }
 
 // Broadcast copies n elements of elem bytes at src of member root to dst of
@@ -118,7 +118,7 @@ func Broadcast(g *Group, dst, src fabric.Addr, elem uint32, n, root int) error {
 		copy(own, from)
 	case dst == src && root == g.me: // in place
 	default:
-		if err := g.w.Endpoint().Get(root, own, src); err != nil {
+		if err := g.w.Endpoint().Get(g.world(root), own, src); err != nil {
 			return err
 		}
 	}

@@ -67,8 +67,9 @@ const (
 // mostStar is how many members a star may have: all messages go to or come from one.
 const mostStar = 16
 
-// New returns the group of all PEs of w. off is where its GroupSize bytes lie
-// in every segment, zero before first use. site returns the place in the
+// New returns the group of all PEs of w, a window of the world or of a team; every
+// number of a PE in this package is the group's own, but in a [MismatchError]. off is where its GroupSize bytes lie
+// in every member's segment, zero before first use. crowded is the same on every member. site returns the place in the
 // user's program that called the collective, for reports.
 func New(w *symheap.Window, off uintptr, crowded bool, site func() string) *Group {
 	g := &Group{w: w, me: w.Me(), n: w.NPEs(), off: off, site: site}
@@ -84,6 +85,9 @@ func New(w *symheap.Window, off uintptr, crowded bool, site func() string) *Grou
 	}
 	return g
 }
+
+// world returns the world's number of member q, which the endpoint takes.
+func (g *Group) world(q int) int { return g.w.World(q) }
 
 // NPEs returns the number of members.
 func (g *Group) NPEs() int { return g.n }
@@ -126,7 +130,7 @@ func (g *Group) Agree(c Call, failed bool) (anyFailed bool, err error) {
 	g.agreed++
 	word := g.off + offFail + uintptr(g.agreed&1)*8
 	if failed {
-		if err := g.w.Endpoint().Atomic(0, fabric.OpWrite, fabric.Uint64, word, g.agreed); err != nil {
+		if err := g.w.Endpoint().Atomic(g.world(0), fabric.OpWrite, fabric.Uint64, word, g.agreed); err != nil {
 			return true, err
 		}
 	}
@@ -136,7 +140,7 @@ func (g *Group) Agree(c Call, failed bool) (anyFailed bool, err error) {
 	if err := g.Sync(c); err != nil {
 		return true, err
 	}
-	v, err := g.w.Endpoint().FetchAtomic(0, fabric.OpRead, fabric.Uint64, word, 0, 0)
+	v, err := g.w.Endpoint().FetchAtomic(g.world(0), fabric.OpRead, fabric.Uint64, word, 0, 0)
 	return v == g.agreed, err
 }
 
@@ -203,7 +207,7 @@ func (g *Group) await(p pointer, pe int, off uintptr, epoch uint64) error {
 	if spinUntil(p, epoch, g.w.Spin()) {
 		return nil
 	}
-	return g.w.Domain().Wait(fabric.Cond{PE: pe, Off: off, Type: fabric.Uint64, Cmp: fabric.CmpGE, Value: epoch, System: true})
+	return g.w.Domain().Wait(fabric.Cond{PE: g.world(pe), Off: off, Type: fabric.Uint64, Cmp: fabric.CmpGE, Value: epoch, System: true})
 }
 
 // syncDissemination: ⌈log2 n⌉ rounds; in round r a member signals the one 2^r
@@ -219,7 +223,7 @@ func (g *Group) syncDissemination(c Call) error {
 	for r, d := 0, 1; d < g.n; r, d = r+1, 2*d {
 		slot := g.farSlot(r)
 		// An atomic maximum: a poisoned word stays poisoned.
-		if err := ep.Atomic((g.me+d)%g.n, fabric.OpMax, fabric.Uint64, slot, word); err != nil {
+		if err := ep.Atomic(g.world((g.me+d)%g.n), fabric.OpMax, fabric.Uint64, slot, word); err != nil {
 			return err
 		}
 		if err := g.awaitOwn(slot, fabric.CmpGE, least); err != nil {
@@ -247,7 +251,7 @@ func (g *Group) syncStar(c Call) error {
 	word := g.epoch<<farDigest | c.sign()>>(signBits-farDigest)
 	one := 1 + c.sign()<<20
 	if g.me != 0 {
-		if err := ep.Atomic(0, fabric.OpSum, fabric.Uint64, g.off+offCount, one); err != nil {
+		if err := ep.Atomic(g.world(0), fabric.OpSum, fabric.Uint64, g.off+offCount, one); err != nil {
 			return err
 		}
 		if err := g.awaitOwn(slot, fabric.CmpGE, g.epoch<<farDigest); err != nil {
@@ -271,7 +275,7 @@ func (g *Group) syncStar(c Call) error {
 		word = poison
 	}
 	for q := 1; q < g.n; q++ {
-		if err := ep.Atomic(q, fabric.OpMax, fabric.Uint64, slot, word); err != nil {
+		if err := ep.Atomic(g.world(q), fabric.OpMax, fabric.Uint64, slot, word); err != nil {
 			return err
 		}
 	}
@@ -283,7 +287,7 @@ func (g *Group) syncStar(c Call) error {
 
 // awaitOwn waits for a word of the own segment that others write through endpoints.
 func (g *Group) awaitOwn(off uintptr, cmp fabric.Cmp, v uint64) error {
-	return g.w.Domain().Wait(fabric.Cond{PE: g.me, Off: off, Type: fabric.Uint64, Cmp: cmp, Value: v, System: true})
+	return g.w.Domain().Wait(fabric.Cond{PE: g.world(g.me), Off: off, Type: fabric.Uint64, Cmp: cmp, Value: v, System: true})
 }
 
 // far reports whether members talk through the endpoint.
@@ -300,7 +304,7 @@ func (g *Group) poisonAll() error {
 	ep := g.w.Endpoint()
 	for q := range g.n {
 		for r := range bits.Len(uint(g.n - 1)) {
-			if err := ep.Atomic(q, fabric.OpMax, fabric.Uint64, g.farSlot(r), poison); err != nil {
+			if err := ep.Atomic(g.world(q), fabric.OpMax, fabric.Uint64, g.farSlot(r), poison); err != nil {
 				return err
 			}
 		}

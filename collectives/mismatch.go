@@ -17,11 +17,11 @@ const reportPatience = 2 * time.Second
 // of them, and returns the error that names this call and the first that
 // differs. The group is of no use afterwards: its words stay poisoned.
 func (g *Group) mismatch(c Call) error {
-	e := &MismatchError{PE: g.me, Call: c.String(), CallSite: g.site()}
+	e := &MismatchError{PE: g.world(g.me), Call: c.String(), CallSite: g.site()}
 	if err := g.report(e.Call, e.CallSite); err != nil {
 		return err
 	}
-	e.Other, e.OtherCall, e.OtherPlace = g.me, "another collective", "an unknown place"
+	e.Other, e.OtherCall, e.OtherPlace = e.PE, "another collective", "an unknown place"
 	for i := 1; i < g.n; i++ {
 		q := (g.me + i) % g.n
 		call, site, err := g.reported(q)
@@ -32,11 +32,11 @@ func (g *Group) mismatch(c Call) error {
 			continue
 		}
 		if call != "" {
-			e.Other, e.OtherCall, e.OtherPlace = q, call, site
+			e.Other, e.OtherCall, e.OtherPlace = g.world(q), call, site
 			break
 		}
-		if e.Other == g.me {
-			e.Other = q
+		if e.Other == e.PE {
+			e.Other = g.world(q)
 		}
 	}
 	return e
@@ -51,13 +51,13 @@ func (g *Group) report(call, site string) error {
 	buf := make([]byte, textSize)
 	copy(buf, text)
 	ep := g.w.Endpoint()
-	if err := ep.Put(g.me, g.off+offText, buf); err != nil {
+	if err := ep.Put(g.world(g.me), g.off+offText, buf); err != nil {
 		return err
 	}
 	if err := ep.Quiet(); err != nil {
 		return err
 	}
-	if err := ep.PutWord(g.me, g.off+offReport, 8, 1); err != nil {
+	if err := ep.PutWord(g.world(g.me), g.off+offReport, 8, 1); err != nil {
 		return err
 	}
 	return ep.Quiet()
@@ -67,7 +67,7 @@ func (g *Group) report(call, site string) error {
 func (g *Group) reported(q int) (call, site string, err error) {
 	ep := g.w.Endpoint()
 	for wait, end := time.Microsecond, time.Now().Add(reportPatience); ; wait = min(2*wait, time.Millisecond) {
-		v, err := ep.FetchAtomic(q, fabric.OpRead, fabric.Uint64, g.off+offReport, 0, 0)
+		v, err := ep.FetchAtomic(g.world(q), fabric.OpRead, fabric.Uint64, g.off+offReport, 0, 0)
 		if err != nil {
 			return "", "", err
 		}
@@ -80,7 +80,7 @@ func (g *Group) reported(q int) (call, site string, err error) {
 		time.Sleep(wait)
 	}
 	buf := make([]byte, textSize)
-	if err := ep.Get(q, buf, g.off+offText); err != nil {
+	if err := ep.Get(g.world(q), buf, g.off+offText); err != nil {
 		return "", "", err
 	}
 	a, b, _ := bytes.Cut(buf, []byte{0})

@@ -34,7 +34,7 @@ func (ctx *Context) word(target int, off uintptr, live uint) pointer {
 }
 
 // world returns the world's number of the team's PE target.
-func (ctx *Context) world(target int) int { return target }
+func (ctx *Context) world(target int) int { return ctx.w.World(target) }
 
 // NPEs returns the number of PEs of the context's team.
 func (ctx *Context) NPEs() int { return ctx.npes }

@@ -106,7 +106,13 @@ func getValueSlow[T any](x Sym[T], target int) T {
 	return one[0]
 }
 
-// wake wakes near PE target, of the context's team, if it sleeps.
+// wake wakes near PE target, of the context's team, if it sleeps; every near PE
+// if target is negative.
 //
 //go:noinline
-func (ctx *Context) wake(target int) { ctx.w.Domain().Wake(ctx.world(target)) }
+func (ctx *Context) wake(target int) {
+	if target >= 0 {
+		target = ctx.world(target)
+	}
+	ctx.w.Domain().Wake(target)
+}

@@ -28,12 +28,13 @@ type Window struct {
 	due     *uint32        // nonzero if ordering takes more than a CPU fence
 	spin    int            // looks at a word before Domain.Wait is called
 
-	size   uintptr // bytes of a segment
-	me     int
-	npes   int
-	domain fabric.Domain
-	ep     *fabric.Extended
-	always uint32 // what due points to where some PE is far
+	size    uintptr // bytes of a segment
+	me      int
+	npes    int
+	members Members
+	domain  fabric.Domain
+	ep      *fabric.Extended
+	always  uint32 // what due points to where some PE is far
 
 	_     [128]byte
 	fence uint32 // target of Fence's exchange; no other word on its lines
@@ -46,23 +47,49 @@ func NewWindow(d fabric.Domain, ep fabric.Endpoint, me, npes int) *Window {
 	caps := d.Caps()
 	own := d.Map(me)
 	w := &Window{
-		own:    unsafe.Pointer(unsafe.SliceData(own)),
-		spin:   caps.Spin,
-		size:   uintptr(len(own)),
-		me:     me,
-		npes:   npes,
-		domain: d,
-		ep:     fabric.Extend(ep),
+		own:     unsafe.Pointer(unsafe.SliceData(own)),
+		spin:    caps.Spin,
+		size:    uintptr(len(own)),
+		me:      me,
+		npes:    npes,
+		members: All(npes),
+		domain:  d,
+		ep:      fabric.Extend(ep),
 	}
 	if caps.Direct {
 		w.findNear(caps.CPUAtomics)
 	}
-	w.due = d.Sleepers()
+	w.setDue()
+	return w
+}
+
+// Team returns the window of a team's PE me on the segments of the team's
+// members, through ep. w is the window of all PEs.
+func (w *Window) Team(m Members, me int, ep *fabric.Extended) *Window {
+	t := &Window{
+		own:     w.own,
+		spin:    w.spin,
+		size:    w.size,
+		me:      me,
+		npes:    m.NPEs(),
+		members: m,
+		domain:  w.domain,
+		ep:      ep,
+	}
+	if w.data > 0 {
+		t.findNearOf(w)
+	}
+	t.setDue()
+	return t
+}
+
+// setDue decides what Due looks at.
+func (w *Window) setDue() {
+	w.due = w.domain.Sleepers()
 	if !w.AllNear() {
 		w.due = &w.always
 		w.always = 1
 	}
-	return w
 }
 
 // findNear sets the near ranges: the PEs around me whose segments are mapped
@@ -91,6 +118,40 @@ func (w *Window) findNear(atomics bool) {
 	if atomics {
 		w.atomics = w.data
 	}
+}
+
+// findNearOf sets a team's near ranges: the members around me that are near in
+// all and at equal distances. Members in descending order have a step that wraps around.
+func (w *Window) findNearOf(all *Window) {
+	near := func(pe int) bool {
+		return pe >= 0 && pe < w.npes && uint(w.World(pe)-all.first) < all.data
+	}
+	lo, hi, stride := w.me, w.me+1, 0
+	if near(hi) {
+		stride = w.World(hi) - w.World(w.me)
+	} else if near(lo - 1) {
+		stride = w.World(w.me) - w.World(lo-1)
+	}
+	for near(lo-1) && w.World(lo)-w.World(lo-1) == stride {
+		lo--
+	}
+	for near(hi) && w.World(hi)-w.World(hi-1) == stride {
+		hi++
+	}
+	w.step = uintptr(stride) * all.step
+	w.first, w.data = lo, uint(hi-lo)
+	w.base = all.Data(w.World(lo), 0, ^uint(0))
+	if all.atomics > 0 {
+		w.atomics = w.data
+	}
+}
+
+// End takes all direct access away, for a window that must not be used any
+// more: each use of it finds no near PE then, and Due true.
+func (w *Window) End() {
+	w.data, w.atomics, w.spin = 0, 0, 0
+	w.due = &w.always
+	w.always = 1
 }
 
 // Data returns the address of offset off on PE pe if loads and stores may be
@@ -124,6 +185,12 @@ func (w *Window) Near() (first, n int) { return w.first, int(w.data) }
 
 // AllNear reports whether Data and Word reach every PE.
 func (w *Window) AllNear() bool { return int(w.data) == w.npes && w.atomics == w.data }
+
+// World returns the world's number of PE pe, which the endpoint takes.
+func (w *Window) World(pe int) int { return w.members.World(pe) }
+
+// Members returns who the PEs are.
+func (w *Window) Members() Members { return w.members }
 
 // Me returns the own PE's number.
 func (w *Window) Me() int { return w.me }
