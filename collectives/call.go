@@ -19,6 +19,12 @@ const (
 	KindFCollect
 	KindAllToAll
 	KindReduce
+	KindReduceScatter
+	KindInclusiveScan
+	KindExclusiveScan
+	KindCollect
+	KindAllToAllStrided
+	KindAllToAllV
 )
 
 // A Call says which collective a PE is in, with the arguments that must be the
@@ -30,10 +36,13 @@ type Call struct {
 	Arg  uint64 // alignment, offset, root, or operation
 }
 
-// signBits is the size of a call's digest.
-const signBits = 44
+// digestBits is the size of a call's digest.
+const digestBits = 44
 
-// sign returns a digest of the call, never 0.
+// chainFactor spreads a difference of calls over the digests of those that follow.
+const chainFactor = 0xd1342543de82ef95
+
+// sign returns a hash of the call.
 func (c Call) sign() uint64 {
 	const odd = 0x9e3779b97f4a7c15
 	h := uint64(c.Kind) * odd
@@ -47,7 +56,7 @@ func (c Call) sign() uint64 {
 		h = (h ^ h>>27) * 0x94d049bb133111eb
 		h ^= h >> 31
 	}
-	return h>>(64-signBits) | 1
+	return h
 }
 
 // String describes the call in the words of package shmem.
@@ -72,13 +81,22 @@ func (c Call) String() string {
 	case KindAllToAll:
 		return fmt.Sprintf("AllToAll of %d elements of %d bytes a PE", c.N, c.Elem)
 	case KindReduce:
-		return fmt.Sprintf("%s of %d elements of %d bytes", reduceNames[c.Arg&0xff%uint64(len(reduceNames))], c.N, c.Elem)
+		return fmt.Sprintf("%vReduce of %d elements of %d bytes", Operator(c.Arg), c.N, c.Elem)
+	case KindReduceScatter:
+		return fmt.Sprintf("%vReduceScatter of %d elements of %d bytes a PE", Operator(c.Arg), c.N, c.Elem)
+	case KindInclusiveScan:
+		return fmt.Sprintf("SumInclusiveScan of %d elements of %d bytes", c.N, c.Elem)
+	case KindExclusiveScan:
+		return fmt.Sprintf("SumExclusiveScan of %d elements of %d bytes", c.N, c.Elem)
+	case KindCollect:
+		return fmt.Sprintf("Collect of elements of %d bytes", c.Elem)
+	case KindAllToAllStrided:
+		return fmt.Sprintf("AllToAllStrided of %d elements of %d bytes a PE, strides %d and %d", c.N, c.Elem, c.Arg>>32, uint32(c.Arg))
+	case KindAllToAllV:
+		return fmt.Sprintf("AllToAllV of elements of %d bytes", c.Elem)
 	}
 	return fmt.Sprintf("collective %d", c.Kind)
 }
-
-// reduceNames are indexed by the operation, the low byte of a Reduce's Arg.
-var reduceNames = [...]string{"SumReduce"}
 
 // A MismatchError says that members of a group called different collectives.
 type MismatchError struct {

@@ -173,7 +173,7 @@ func TestSumReduce_AddsInTheMembersOrder(t *testing.T) {
 					for i := range own {
 						own[i] = at(m.Me(), i)
 					}
-					if err := collectives.SumReduce[float64](m.Group, dst, src, n, 0); err != nil {
+					if err := collectives.SumReduce[float64](m.Group, collectives.Array{Dst: dst, Src: src, N: n}); err != nil {
 						return err
 					}
 					for i, got := range floats(m.mem, dst, n) {

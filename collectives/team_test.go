@@ -66,7 +66,7 @@ func TestTeam_CollectivesStayAmongItsMembers(t *testing.T) {
 				if err := check("all to all", func(i int) byte { return byte(10*i + me) }); err != nil {
 					return err
 				}
-				if err := collectives.SumReduce[uint8](m.Group, dst, src, n, 0); err != nil {
+				if err := collectives.SumReduce[uint8](m.Group, collectives.Array{Dst: dst, Src: src, N: n}); err != nil {
 					return err
 				}
 				if err := check("sum", func(i int) byte { return byte(10*n*(n-1)/2 + n*i) }); err != nil {

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/goshmem/goshmem/fabric"
 	"github.com/goshmem/goshmem/internal/spin"
 )
 
@@ -54,3 +55,22 @@ func (g *Group) bytesAt(pe int, off uintptr, n int) []byte {
 	}
 	return unsafe.Slice((*byte)(p), n) // callers keep off+n within the segment
 }
+
+// ownBytes returns n bytes of the own segment.
+func (g *Group) ownBytes(off fabric.Addr, n int) []byte {
+	return unsafe.Slice((*byte)(g.w.Own(off)), n) // callers keep off+n within the segment
+}
+
+// view reads a buffer as elements, for which it is aligned.
+func view[T any](b []byte) []T {
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(sizeof[T]())) // within b; same lifetime
+}
+
+// sizeof returns the size of a T in bytes.
+func sizeof[T any]() uint32 {
+	var zero T
+	return uint32(unsafe.Sizeof(zero)) // a constant
+}
+
+// near reports whether loads and stores reach member q.
+func (g *Group) near(q int) bool { return g.w.Data(q, g.off, live) != nil }

@@ -73,6 +73,14 @@ type VectorGetter interface {
 	GetV(pe int, parts []Part) error
 }
 
+// WordsPutter puts several words at once: a small payload and its flag in one message.
+type WordsPutter interface {
+	// PutWords stores words one after the other from dst on, which is aligned to 8
+	// bytes, on PE pe. Each is stored untorn, but they are in no order: a waiter for one
+	// may not see the others yet. Completion is Put's.
+	PutWords(pe int, dst Addr, words []uint64) error
+}
+
 // Extended is an Endpoint with every optional capability, each the endpoint's
 // own or the fallback. The zero value is not usable; see [Extend].
 type Extended struct {
@@ -85,12 +93,13 @@ type Extended struct {
 	sget    StridedGetter
 	vput    VectorPutter
 	vget    VectorGetter
+	words   WordsPutter
 }
 
 // Extend looks up ep's optional capabilities.
 func Extend(ep Endpoint) *Extended {
 	f := fallback{ep}
-	x := &Extended{Endpoint: ep, nbiPut: f, nbiGet: f, nbiAtom: f, signal: f, sput: f, sget: f, vput: f, vget: f}
+	x := &Extended{Endpoint: ep, nbiPut: f, nbiGet: f, nbiAtom: f, signal: f, sput: f, sget: f, vput: f, vget: f, words: f}
 	if c, ok := ep.(NBIPutter); ok {
 		x.nbiPut = c
 	}
@@ -114,6 +123,9 @@ func Extend(ep Endpoint) *Extended {
 	}
 	if c, ok := ep.(VectorGetter); ok {
 		x.vget = c
+	}
+	if c, ok := ep.(WordsPutter); ok {
+		x.words = c
 	}
 	return x
 }
@@ -149,6 +161,11 @@ func (x *Extended) PutV(pe int, parts []Part) error { return x.vput.PutV(pe, par
 
 // GetV implements [VectorGetter].
 func (x *Extended) GetV(pe int, parts []Part) error { return x.vget.GetV(pe, parts) }
+
+// PutWords implements [WordsPutter].
+func (x *Extended) PutWords(pe int, dst Addr, words []uint64) error {
+	return x.words.PutWords(pe, dst, words)
+}
 
 // fallback builds the optional capabilities from the nine.
 type fallback struct{ ep Endpoint }
@@ -216,6 +233,16 @@ func (f fallback) PutV(pe int, parts []Part) error {
 func (f fallback) GetV(pe int, parts []Part) error {
 	for _, p := range parts {
 		if err := f.ep.Get(pe, p.Data, p.Off); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// PutWords puts word by word.
+func (f fallback) PutWords(pe int, dst Addr, words []uint64) error {
+	for i, v := range words {
+		if err := f.ep.PutWord(pe, dst+8*uintptr(i), 8, v); err != nil {
 			return err
 		}
 	}

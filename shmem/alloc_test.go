@@ -118,6 +118,7 @@ func measure(t *testing.T, pe *shmem.PE) {
 // write arrays on the caller's stack.
 func verbs[T any](pe *shmem.PE) []verb {
 	x, y, sig := alloc[T](pe, 8), alloc[T](pe, 8), alloc[uint64](pe, 1)
+	counts := alloc[int64](pe, 1)
 	heap := make([]T, 8) // of the non-blocking and vectored ones
 	var v T
 	return []verb{
@@ -140,6 +141,9 @@ func verbs[T any](pe *shmem.PE) []verb {
 		{"Broadcast", func() { shmem.Broadcast(pe.World(), y, x, 0) }},
 		{"FCollect", func() { shmem.FCollect(pe.World(), y, x) }},
 		{"AllToAll", func() { shmem.AllToAll(pe.World(), y, x) }},
+		{"AllToAllStrided", func() { shmem.AllToAllStrided(pe.World(), y, x, 2, 3, 2) }},
+		{"AllToAllV", func() { shmem.AllToAllV(pe.World(), y, x, counts, nil) }},
+		{"Collect", func() { shmem.Collect(pe.World(), y, x) }},
 		{"Ptr", func() { _ = shmem.Ptr(x, 0) }},
 		{"parts", func() { _ = x.On(x.Context()).Slice(1, 5).At(2).Local()[:x.Len()-7] }},
 	}
@@ -150,6 +154,10 @@ func numericVerbs[T shmem.Numeric](pe *shmem.PE) []verb {
 	return append(verbs[T](pe),
 		verb{"SumReduce", func() { shmem.SumReduce(pe.World(), y, x) }},
 		verb{"SumReduce in place", func() { shmem.SumReduce(pe.World(), x, x) }},
+		verb{"ProdReduce", func() { shmem.ProdReduce(pe.World(), y, x) }},
+		verb{"SumInclusiveScan", func() { shmem.SumInclusiveScan(pe.World(), y, x) }},
+		verb{"SumExclusiveScan", func() { shmem.SumExclusiveScan(pe.World(), y, x) }},
+		verb{"SumReduceScatter", func() { shmem.SumReduceScatter(pe.World(), y, x) }},
 	)
 }
 
@@ -182,12 +190,16 @@ func scalarVerbs[T interface {
 }
 
 func orderedVerbs[T shmem.Ordered](pe *shmem.PE) []verb {
-	x := alloc[T](pe, 2).At(1)
+	x, y := alloc[T](pe, 2).At(1), alloc[T](pe, 1)
 	return append(scalarVerbs[T](pe),
 		verb{"AtomicMin", func() { shmem.AtomicMin(x, 1, 0) }},
 		verb{"AtomicFetchMin", func() { _ = shmem.AtomicFetchMin(x, 2, 0) }},
 		verb{"AtomicMax", func() { shmem.AtomicMax(x, 3, 0) }},
 		verb{"AtomicFetchMax", func() { _ = shmem.AtomicFetchMax(x, 4, 0) }},
+		verb{"MaxReduce", func() { shmem.MaxReduce(pe.World(), x, x) }},
+		verb{"MinReduce", func() { shmem.MinReduce(pe.World(), x, x) }},
+		verb{"MaxReduceScatter", func() { shmem.MaxReduceScatter(pe.World(), y, x) }},
+		verb{"MinReduceScatter", func() { shmem.MinReduceScatter(pe.World(), y, x) }},
 	)
 }
 
@@ -201,6 +213,9 @@ func integerVerbs[T shmem.Integer](pe *shmem.PE) []verb {
 		verb{"AtomicAnd", func() { shmem.AtomicAnd(x, 7, 0) }},
 		verb{"AtomicOr", func() { shmem.AtomicOr(x, 8, 0) }},
 		verb{"AtomicXor", func() { shmem.AtomicXor(x, 8, 0) }},
+		verb{"AndReduce", func() { shmem.AndReduce(pe.World(), zero, zero) }},
+		verb{"OrReduce", func() { shmem.OrReduce(pe.World(), zero, zero) }},
+		verb{"XorReduce", func() { shmem.XorReduce(pe.World(), zero, zero) }},
 		verb{"AtomicFetchInc", func() { _ = shmem.AtomicFetchInc(x, 0) }},
 		verb{"AtomicFetchAnd", func() { _ = shmem.AtomicFetchAnd(x, 7, 0) }},
 		verb{"AtomicFetchOr", func() { _ = shmem.AtomicFetchOr(x, 8, 0) }},

@@ -73,24 +73,10 @@ func (pe *PE) collectiveError(op string, err error) *Error {
 	return e
 }
 
-// SumReduce stores, in every PE's dst, the element-wise sum of all PEs' src:
-//
-//	dst[i] = src[i] on PE 0 + src[i] on PE 1 + …
-//
-// The count is src.Len(), the same on every PE. dst and src are the same object
-// or do not overlap. All PEs get the same bits. On return the own dst is
-// complete and src may be reused; others may still be inside.
-//
-// SumReduce panics if dst or src is zero or freed, if dst is shorter than src,
-// or on a mismatch. OpenSHMEM 1.6, 9.10.9 (shmem_sum_reduce).
-func SumReduce[T Numeric](team *Team, dst, src Sym[T]) {
-	checkCollective("SumReduce", team, dst, src, src.n)
-	team.done("SumReduce", collectives.SumReduce[T](team.group, dst.off, src.off, src.n, kindOf[T]()))
-}
-
 // Broadcast copies src of PE root to dst of every PE of the team, root's own
-// included. The count is src.Len(), the same on every PE. Completion is
-// SumReduce's.
+// included. The count is src.Len(), the same on every PE. On
+// return the own dst is complete and src may be reused; others may still be
+// inside.
 //
 // Broadcast panics if dst or src is zero or freed, if dst is shorter than src,
 // if root is out of range, or on a mismatch. OpenSHMEM 1.6, 9.10.7
@@ -103,7 +89,7 @@ func Broadcast[T any](team *Team, dst, src Sym[T], root int) {
 
 // FCollect puts all PEs' src one after the other, in the order of PEs, in every
 // PE's dst: block i, of src.Len() elements, is PE i's. The count is the same on
-// every PE. Completion is SumReduce's. dst and src do not overlap.
+// every PE. Completion is Broadcast's. dst and src do not overlap.
 //
 // FCollect panics if dst or src is zero or freed, if dst has fewer than
 // NPEs·src.Len() elements, or on a mismatch. OpenSHMEM 1.6, 9.10.8
@@ -114,7 +100,7 @@ func FCollect[T any](team *Team, dst, src Sym[T]) {
 }
 
 // AllToAll gives block j of PE i's src to PE j as block i of its dst. A block is
-// src.Len()/NPEs elements, the same on every PE. Completion is SumReduce's. dst
+// src.Len()/NPEs elements, the same on every PE. Completion is Broadcast's. dst
 // and src do not overlap.
 //
 // AllToAll panics if dst or src is zero or freed, if src.Len() is not a multiple

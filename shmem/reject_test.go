@@ -60,6 +60,18 @@ func TestReject(t *testing.T) {
 		{"shmem.PutSignal(i64, nil, i64, 1, shmem.SigSet, 0)", "cannot use i64", "shmem.PutSignal(i64, nil, u64, 1, shmem.SigSet, 0)"},
 		{"shmem.SumReduce(pe.World(), s, s)", "string does not satisfy shmem.Numeric", "shmem.SumReduce(pe.World(), c128, c128)"},
 		{"shmem.SumReduce(pe.World(), b, b)", "bool does not satisfy shmem.Numeric", "shmem.SumReduce(pe.World(), named, named)"},
+		{"shmem.ProdReduce(pe.World(), b, b)", "bool does not satisfy shmem.Numeric", "shmem.ProdReduce(pe.World(), c64, c64)"},
+		{"shmem.MaxReduce(pe.World(), c64, c64)", "complex64 does not satisfy shmem.Ordered", "shmem.MaxReduce(pe.World(), f32, f32)"},
+		{"shmem.MinReduce(pe.World(), c128, c128)", "complex128 does not satisfy shmem.Ordered", "shmem.MinReduce(pe.World(), named, named)"},
+		{"shmem.MaxReduceScatter(pe.World(), s, s)", "string does not satisfy shmem.Ordered", "shmem.MaxReduceScatter(pe.World(), u8, u8)"},
+		{"shmem.AndReduce(pe.World(), f64, f64)", "float64 does not satisfy shmem.Bitwise", "shmem.AndReduce(pe.World(), u32, u32)"},
+		{"shmem.OrReduce(pe.World(), b, b)", "bool does not satisfy shmem.Bitwise", "shmem.OrReduce(pe.World(), i64, i64)"},
+		{"shmem.XorReduce(pe.World(), c64, c64)", "complex64 does not satisfy shmem.Bitwise", "shmem.XorReduce(pe.World(), u8, u8)"},
+		{"shmem.SumInclusiveScan(pe.World(), b, b)", "bool does not satisfy shmem.Numeric", "shmem.SumInclusiveScan(pe.World(), c128, c128)"},
+		{"shmem.SumExclusiveScan(pe.World(), st, st)", "does not satisfy shmem.Numeric", "shmem.SumExclusiveScan(pe.World(), f32, f32)"},
+		{"shmem.SumReduceScatter(pe.World(), s, s)", "string does not satisfy shmem.Numeric", "shmem.SumReduceScatter(pe.World(), c64, c64)"},
+		{"shmem.AllToAllV(pe.World(), st, st, u64, nil)", "cannot use u64", "shmem.AllToAllV(pe.World(), st, st, i64, nil)"},
+		{"shmem.Collect(pe.World(), f64, f32)", "does not match", "shmem.Collect(pe.World(), st, st)"},
 		{"shmem.SumReduce(pe.World(), st, st)", "does not satisfy shmem.Numeric", "shmem.Broadcast(pe.World(), st, st, 0)"},
 
 		// Element types that differ.

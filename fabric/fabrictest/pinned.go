@@ -17,6 +17,7 @@ func Rows(near, direct bool) []string {
 		"vectored: part by part, of all sizes, and nothing else",
 		"put word: stores each size and leaves its neighbours",
 		"put word: is never torn",
+		"put words: stores them all, each untorn, and nothing else",
 		"atomic: every native operation on every type does what Apply says",
 		"atomic: what does not apply is refused",
 		"atomic: four PEs add to one word and none is lost",

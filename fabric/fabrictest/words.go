@@ -13,6 +13,7 @@ import (
 var wordRows = []row{
 	{name: "put word: stores each size and leaves its neighbours", n: 2, run: wordSizes},
 	{name: "put word: is never torn", n: 3, run: wordUntorn},
+	{name: "put words: stores them all, each untorn, and nothing else", n: 2, run: severalWords},
 }
 
 // unsigned has the type of each word size.
@@ -75,6 +76,43 @@ func wordUntorn(p *pe) {
 			p.must(p.ep.Quiet())
 		}
 		p.sync()
+	}
+}
+
+// severalWords: PE 0 puts messages of several words, of which each holds the number
+// of its message and of itself twice over, and PE 1 waits for each word by itself.
+func severalWords(p *pe) {
+	const messages, first, ack = 40, 256, 64
+	const half = 1<<32 - 1
+	most := 0
+	for i := range uint64(messages) {
+		n := []int{1, 2, 3, 8, 40}[i%5]
+		most = max(most, n)
+		if p.me == 0 {
+			words := make([]uint64, n)
+			for k := range words {
+				words[k] = (i*64 + uint64(k) + 1) * (1<<32 + 1)
+			}
+			p.must(p.ep.PutWords(1, first, nil))
+			p.must(p.ep.PutWords(1, first, words))
+			clear(words) // may be reused
+			p.wait(ack, fabric.CmpEQ, i+1)
+			continue
+		}
+		for k := range n {
+			off, want := first+8*fabric.Addr(k), (i*64+uint64(k)+1)*(1<<32+1)
+			p.wait(off, fabric.CmpGE, want)
+			if v := p.read(1, fabric.Uint64, off); v>>32 != v&half || v != want {
+				p.failf("word %d of %d of message %d is %#x, want %#x", k, n, i, v, want)
+			}
+		}
+		p.must(p.ep.PutWord(0, ack, 8, i+1))
+	}
+	p.sync()
+	if p.me == 1 {
+		end := first + 8*most
+		p.equal("what lies behind the words", end, p.seg[end:end+64], make([]byte, 64))
+		p.equal("what lies before the words", first-64, p.seg[first-64:first], make([]byte, 64))
 	}
 }
 

@@ -123,3 +123,8 @@ func (e *Endpoint) PutV(pe int, parts []fabric.Part) error { return e.data(pe).P
 
 // GetV implements [fabric.VectorGetter].
 func (e *Endpoint) GetV(pe int, parts []fabric.Part) error { return e.data(pe).GetV(pe, parts) }
+
+// PutWords implements [fabric.WordsPutter].
+func (e *Endpoint) PutWords(pe int, dst fabric.Addr, words []uint64) error {
+	return e.data(pe).PutWords(pe, dst, words)
+}

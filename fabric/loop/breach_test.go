@@ -38,6 +38,7 @@ var breaches = []breach{
 
 	{row: "put word: stores each size and leaves its neighbours", wrap: ends(func(ep *fabric.Extended) fabric.Endpoint { return wideWord{ep} })},
 	{row: "put word: is never torn", wrap: ends(func(ep *fabric.Extended) fabric.Endpoint { return tornWord{ep} })},
+	{row: "put words: stores them all, each untorn, and nothing else", faults: drop(loop.Word, 24)},
 
 	{row: "atomic: every native operation on every type does what Apply says", faults: loop.Faults{
 		Drop: func(e loop.Event) bool { return e.Op == fabric.OpMswap && e.Size == 2 },

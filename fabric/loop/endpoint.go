@@ -82,6 +82,16 @@ func (e *endpoint) PutWord(pe int, dst fabric.Addr, size uint8, v uint64) error 
 	return err
 }
 
+// PutWords implements [fabric.WordsPutter]: one operation, of whose words each is
+// delivered by itself.
+func (e *endpoint) PutWords(pe int, dst fabric.Addr, words []uint64) error {
+	if len(words) == 0 {
+		return e.usable()
+	}
+	_, err := e.issue(&operation{kind: Word, target: pe, off: dst, size: 8 * len(words), words: words})
+	return err
+}
+
 // Atomic implements [fabric.Endpoint].
 func (e *endpoint) Atomic(pe int, op fabric.Op, dt fabric.Datatype, dst fabric.Addr, v uint64) error {
 	if op.Compares() || op == fabric.OpRead || !fabric.Applies(op, dt) {

@@ -15,8 +15,9 @@ type operation struct {
 	kind   Kind
 	target int
 	off    fabric.Addr
-	size   int    // bytes at off
-	data   []byte // a put's source, a get's destination, a fetch's result or nil
+	size   int      // bytes at off
+	data   []byte   // a put's source, a get's destination, a fetch's result or nil
+	words  []uint64 // of a put of several
 	op     fabric.Op
 	dt     fabric.Datatype
 	v, cmp uint64
@@ -75,6 +76,12 @@ func (e *endpoint) issue(o *operation) (fate, error) {
 			piece.data = o.data[i:min(i+tear, o.size)]
 			piece.size = len(piece.data)
 			if err := e.post(&piece, i); err != nil {
+				return failed, err
+			}
+		}
+	} else if o.words != nil {
+		for i := range o.words {
+			if err := e.post(o.word(i), i); err != nil {
 				return failed, err
 			}
 		}
@@ -143,6 +150,14 @@ func (e *endpoint) deliver(o *operation) {
 	e.exit(o)
 }
 
+// word returns the put of word i of several.
+func (o *operation) word(i int) *operation {
+	w := *o
+	w.off += fabric.Addr(8 * i)
+	w.size, w.v, w.words = 8, o.words[i], nil
+	return &w
+}
+
 // carryOut has o's effect on s.
 func (s *segment) carryOut(o *operation) {
 	switch o.kind {
@@ -151,6 +166,12 @@ func (s *segment) carryOut(o *operation) {
 	case Get:
 		s.get(o.data, o.off)
 	case Word:
+		for i := range o.words {
+			s.carryOut(o.word(i))
+		}
+		if o.words != nil {
+			break
+		}
 		s.store(o.off, uint8(o.size), o.v)
 	case Atomic, Signal:
 		s.update(o.op, o.dt, o.off, o.v)

@@ -78,7 +78,7 @@ func rows() []row {
 		setupRows(), exitRows(), threadRows(), memoryRows(), resizeRows(), teamRows(),
 		putRows(), stridedRows(), vectorRows(), nbiRows(),
 		atomicRows(), contentionRows(), beyondRows(), atomicNBIRows(), signalRows(),
-		barrierRows(), exchangeRows(), reduceRows(),
+		barrierRows(), exchangeRows(), collectRows(), reduceRows(), operatorRows(), scanRows(),
 		waitRows(), testRows(), fenceRows(), quietRows(), orderingRows(),
 	)
 }

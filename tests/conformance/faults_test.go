@@ -49,6 +49,11 @@ var (
 		return e.Off < segment.SystemSize && e.Kind == loop.Atomic && e.Issue > 16
 	}}}
 
+	// lostReductions loses what a reduction is made of, after Attach.
+	lostReductions = fault{"lost parts of reductions", loop.Faults{Drop: func(e loop.Event) bool {
+		return e.Kind == loop.Get && e.Off >= segment.SystemSize
+	}}}
+
 	quietIgnored = fault{"quiet ignored", loop.Faults{IgnoreQuiet: true}}
 	signalFirst  = fault{"signal before its data", loop.Faults{SignalFirst: true}}
 )

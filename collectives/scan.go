@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package collectives
+
+// SumInclusiveScan stores, at Dst of member i, the element-wise sum of the
+// elements at Src of members 0 to i.
+func SumInclusiveScan[T Number](g *Group, a Array) error {
+	return g.scan(call[T](KindInclusiveScan, OpSum, a), a, func(d, s []byte) { add(view[T](d), view[T](s)) })
+}
+
+// SumExclusiveScan stores, at Dst of member i, the element-wise sum of the
+// elements at Src of members 0 to i-1, and zeroes at member 0's.
+func SumExclusiveScan[T Number](g *Group, a Array) error {
+	return g.scan(call[T](KindExclusiveScan, OpSum, a), a, func(d, s []byte) { add(view[T](d), view[T](s)) })
+}
+
+// scan chooses an algorithm.
+func (g *Group) scan(c Call, a Array, f fold) error {
+	if size := a.N * int(c.Elem); !g.far() && size <= mostCarry {
+		return g.scanCarried(c, a, f)
+	}
+	return g.scanShares(c, a, f)
+}
+
+// scanCarried is reduceCarried that stops before, or at, the own elements.
+func (g *Group) scanCarried(c Call, a Array, f fold) error {
+	size := a.N * int(c.Elem)
+	if err := g.carry(c, g.ownBytes(a.Src, size)); err != nil || size == 0 {
+		return err
+	}
+	dst, end := g.ownBytes(a.Dst, size), g.me
+	if c.Kind == KindInclusiveScan {
+		end++
+	}
+	if end == 0 {
+		clear(dst)
+		return nil
+	}
+	copy(dst, g.carried(0, size))
+	for q := 1; q < end; q++ {
+		f(dst, g.carried(q, size))
+	}
+	return nil
+}
+
+// scanShares: each member walks with one n-th part from member to member: it takes
+// what is there and leaves the sum so far. n loads and n stores of each element
+// in all, two synchronisations.
+func (g *Group) scanShares(c Call, a Array, f fold) error {
+	if err := g.sync(c); err != nil || a.N == 0 {
+		return err
+	}
+	lo, hi := share(a.N, g.me, g.n)
+	err := g.inBlocks(int(c.Elem), lo, hi, func(off uintptr, sum []byte) error {
+		clear(sum)
+		for q := range g.n {
+			from, err := g.load(q, a.Src+off, len(sum))
+			if err != nil {
+				return err
+			}
+			if c.Kind == KindInclusiveScan {
+				if q == 0 {
+					copy(sum, from) // 0 + -0 is not -0
+				} else {
+					f(sum, from)
+				}
+				err = g.store(q, a.Dst+off, sum)
+			} else {
+				from = append(g.spare(), from...) // dst may be src
+				err = g.store(q, a.Dst+off, sum)
+				if q == 0 {
+					copy(sum, from)
+				} else {
+					f(sum, from)
+				}
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return g.finish(c)
+}
