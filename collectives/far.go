@@ -8,7 +8,7 @@ import (
 	"github.com/goshmem/goshmem/fabric"
 )
 
-// syncDissemination: ⌈log2 n⌉ rounds; in round r a member signals the one 2^r
+// syncDissemination: ⌈log2 n⌉ rounds; in round r a member notifies the one 2^r
 // above and waits for the one 2^r below (Hensgen, Finkel & Manber 1988): one
 // message and one wait a round. The word that is sent holds the epoch and some
 // bits of the call's digest. If not all calls are equal, some member's differs
@@ -16,19 +16,15 @@ import (
 // by parity, so that a member that runs ahead by one epoch does not overwrite what
 // others have yet to read.
 func (g *Group) syncDissemination(c Call) error {
-	ep := g.w.Endpoint()
-	least := g.epoch << farDigest
-	word := least | g.digest()>>(digestBits-farDigest)
+	word := g.farWord()
 	for r, d := 0, 1; d < g.n; r, d = r+1, 2*d {
-		slot := g.farSlot(r)
-		// An atomic maximum: a poisoned word stays poisoned.
-		if err := ep.Atomic(g.world((g.me+d)%g.n), fabric.OpMax, fabric.Uint64, slot, word); err != nil {
+		if err := g.w.Endpoint().Notify(g.world((g.me+d)%g.n), g.farSlot(r), word); err != nil {
 			return err
 		}
-		if err := g.awaitOwn(slot, fabric.CmpGE, least); err != nil {
+		v, err := g.notified(r)
+		switch {
+		case err != nil:
 			return err
-		}
-		switch v := loadRelaxed(g.w.Own(slot), 0); {
 		case v&poison != 0:
 			return g.mismatch(c)
 		case v != word:
@@ -41,47 +37,65 @@ func (g *Group) syncDissemination(c Call) error {
 	return nil
 }
 
-// syncStar: every member adds to a counter of member 0, which then signals each: 2(n-1) messages,
+// syncStar: every member notifies member 0, which then notifies each: 2(n-1) messages,
 // where dissemination has n log2 n. Where processes take turns on few cores their
-// number is what counts. The counter adds up calls as in syncCentral, the signal
-// is a word as in syncDissemination.
+// number is what counts. Words are as in syncDissemination.
 func (g *Group) syncStar(c Call) error {
-	ep, slot := g.w.Endpoint(), g.farSlot(0)
-	word := g.epoch<<farDigest | g.digest()>>(digestBits-farDigest)
-	one := 1 + g.digest()<<20
+	ep, word := g.w.Endpoint(), g.farWord()
 	if g.me != 0 {
-		if err := ep.Atomic(g.world(0), fabric.OpSum, fabric.Uint64, g.off+offCount, one); err != nil {
+		if err := ep.Notify(g.world(0), g.farSlot(g.me), word); err != nil {
 			return err
 		}
-		if err := g.awaitOwn(slot, fabric.CmpGE, g.epoch<<farDigest); err != nil {
-			return err
+		v, err := g.notified(0)
+		if err == nil && v&poison != 0 {
+			err = g.mismatch(c)
 		}
-		if loadRelaxed(g.w.Own(slot), 0)&poison != 0 {
-			return g.mismatch(c)
-		}
-		return nil
+		return err
 	}
-	before, others := g.total, uint64(g.n-1)
-	g.total += others * one
-	now := before
-	for (now-before)&(1<<20-1) != others {
-		if err := g.awaitOwn(g.off+offCount, fabric.CmpNE, now); err != nil {
+	equal := true
+	for q := 1; q < g.n; q++ {
+		v, err := g.notified(q)
+		if err != nil {
 			return err
 		}
-		now = loadRelaxed(g.w.Own(g.off+offCount), 0)
+		equal = equal && v == word
 	}
-	if now != g.total {
+	if !equal {
 		word = poison
 	}
 	for q := 1; q < g.n; q++ {
-		if err := ep.Atomic(g.world(q), fabric.OpMax, fabric.Uint64, slot, word); err != nil {
+		if err := ep.Notify(g.world(q), g.farSlot(0), word); err != nil {
 			return err
 		}
 	}
-	if now != g.total {
+	if !equal {
 		return g.mismatch(c)
 	}
 	return nil
+}
+
+// farWord returns what far members send in this epoch.
+func (g *Group) farWord() uint64 {
+	return g.epoch<<farDigest | g.digest()>>(digestBits-farDigest)
+}
+
+// notified waits for this epoch's word in slot r, which comes twice, and returns it.
+func (g *Group) notified(r int) (uint64, error) {
+	slot, least := g.farSlot(r), g.epoch<<farDigest
+	for _, off := range [...]uintptr{slot + 8, slot} { // the second mostly comes last
+		if err := g.awaitOwn(off, fabric.CmpGE, least); err != nil {
+			return 0, err
+		}
+	}
+	for p := g.w.Own(slot); ; {
+		a, b := loadRelaxed(p, 0), loadRelaxed(p, 8)
+		if a == b || (a|b)&poison != 0 {
+			return a | b, nil
+		}
+		if err := g.w.Endpoint().Progress(); err != nil { // a piece of one is missing
+			return 0, err
+		}
+	}
 }
 
 // awaitOwn waits for a word of the own segment that others write through endpoints.
@@ -92,21 +106,22 @@ func (g *Group) awaitOwn(off uintptr, cmp fabric.Cmp, v uint64) error {
 // far reports whether members talk through the endpoint.
 func (g *Group) far() bool { return g.how >= dissemination }
 
-// farSlot returns where the word of round r of this epoch is.
+// farSlot returns where round r's word of this epoch is.
 func (g *Group) farSlot(r int) uintptr {
 	return g.off + offRounds + uintptr(r)*128 + uintptr(g.epoch&1)*64
 }
 
 // poisonAll ends this epoch's waits of all members. Those who are still in the
-// epoch before use the other slots: they complete it, and then learn.
+// epoch before use the other slots: they complete it, and then learn. A word that comes
+// late may take the poison's place, but not in every slot of a member: whoever got all of
+// them would have heard, by way of others, from all members that their calls are equal.
 func (g *Group) poisonAll() error {
-	ep := g.w.Endpoint()
 	for q := range g.n {
 		for r := range bits.Len(uint(g.n - 1)) {
-			if err := ep.Atomic(g.world(q), fabric.OpMax, fabric.Uint64, g.farSlot(r), poison); err != nil {
+			if err := g.w.Endpoint().Notify(g.world(q), g.farSlot(r), poison); err != nil {
 				return err
 			}
 		}
 	}
-	return ep.Quiet()
+	return nil
 }

@@ -18,7 +18,7 @@ const (
 	offLength = 448  // elements that this member collects, and has room for
 	offText   = 1024 // what this member called and where, for a mismatch's report
 	offSlots  = 2048 // what this member shows the near ones: a ring of slots
-	offRounds = 3072 // what far members send: for each round a word for each parity, 64 bytes apart
+	offRounds = 3072 // what far members send: for each round a word for each parity, twice, 64 bytes apart
 
 	textSize  = 1024
 	maxRounds = 32
@@ -78,7 +78,8 @@ const (
 	star                           // each tells member 0, which tells each: through the endpoint, more PEs than cores
 )
 
-// mostStar is how many members a star may have: all messages go to or come from one.
+// mostStar is how many members a star may have: all messages go to or come from one, who
+// has a slot for each.
 const mostStar = 16
 
 // New returns the group of all PEs of w, a window of the world or of a team; every

@@ -81,6 +81,15 @@ type WordsPutter interface {
 	PutWords(pe int, dst Addr, words []uint64) error
 }
 
+// Notifier sends a word of which nobody learns whether it has come, so that the network
+// carries one message where it carries two for a put.
+type Notifier interface {
+	// Notify stores v at dst, which is aligned to 16 bytes, on PE pe, and again behind it. The
+	// two may come in any order and in pieces: who finds them equal has v. Neither Fence nor
+	// Quiet cares about it; if it can't come, the job ends.
+	Notify(pe int, dst Addr, v uint64) error
+}
+
 // Extended is an Endpoint with every optional capability, each the endpoint's
 // own or the fallback. The zero value is not usable; see [Extend].
 type Extended struct {
@@ -94,12 +103,13 @@ type Extended struct {
 	vput    VectorPutter
 	vget    VectorGetter
 	words   WordsPutter
+	notify  Notifier
 }
 
 // Extend looks up ep's optional capabilities.
 func Extend(ep Endpoint) *Extended {
 	f := fallback{ep}
-	x := &Extended{Endpoint: ep, nbiPut: f, nbiGet: f, nbiAtom: f, signal: f, sput: f, sget: f, vput: f, vget: f, words: f}
+	x := &Extended{Endpoint: ep, nbiPut: f, nbiGet: f, nbiAtom: f, signal: f, sput: f, sget: f, vput: f, vget: f, words: f, notify: f}
 	if c, ok := ep.(NBIPutter); ok {
 		x.nbiPut = c
 	}
@@ -126,6 +136,9 @@ func Extend(ep Endpoint) *Extended {
 	}
 	if c, ok := ep.(WordsPutter); ok {
 		x.words = c
+	}
+	if c, ok := ep.(Notifier); ok {
+		x.notify = c
 	}
 	return x
 }
@@ -166,6 +179,9 @@ func (x *Extended) GetV(pe int, parts []Part) error { return x.vget.GetV(pe, par
 func (x *Extended) PutWords(pe int, dst Addr, words []uint64) error {
 	return x.words.PutWords(pe, dst, words)
 }
+
+// Notify implements [Notifier].
+func (x *Extended) Notify(pe int, dst Addr, v uint64) error { return x.notify.Notify(pe, dst, v) }
 
 // fallback builds the optional capabilities from the nine.
 type fallback struct{ ep Endpoint }
@@ -247,6 +263,14 @@ func (f fallback) PutWords(pe int, dst Addr, words []uint64) error {
 		}
 	}
 	return nil
+}
+
+// Notify puts the two words.
+func (f fallback) Notify(pe int, dst Addr, v uint64) error {
+	if err := f.ep.PutWord(pe, dst, 8, v); err != nil {
+		return err
+	}
+	return f.ep.PutWord(pe, dst+8, 8, v)
 }
 
 // Committer is an optional capability of a Domain whose memory costs nothing

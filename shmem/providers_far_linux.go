@@ -155,6 +155,7 @@ func printStats(w io.Writer, pes int, provider string, s ofi.Stats) error {
 	line("fi_atomicmsg", s.Atomics, "")
 	line("fi_fetch_atomicmsg", s.FetchAtomics, "")
 	line("fi_compare_atomicmsg", s.CompareAtomics, "")
+	line("fi_inject_write", s.Notes, "  (words of collectives that nobody answers)")
 	_, err := w.Write(b.Bytes())
 	if err != nil {
 		return errors.Join(errors.New("print the statistics"), err)

@@ -14,6 +14,7 @@ var wordRows = []row{
 	{name: "put word: stores each size and leaves its neighbours", n: 2, run: wordSizes},
 	{name: "put word: is never torn", n: 3, run: wordUntorn},
 	{name: "put words: stores them all, each untorn, and nothing else", n: 2, run: severalWords},
+	{name: "note: comes twice over, and nothing else does", n: 2, run: notes},
 }
 
 // unsigned has the type of each word size.
@@ -114,6 +115,30 @@ func severalWords(p *pe) {
 		p.equal("what lies behind the words", end, p.seg[end:end+64], make([]byte, 64))
 		p.equal("what lies before the words", first-64, p.seg[first-64:first], make([]byte, 64))
 	}
+}
+
+// notes: PE 0 notifies PE 1, which answers in kind, without a Quiet in between.
+func notes(p *pe) {
+	const slot = 256
+	other := 1 - p.me
+	for i := range uint64(200) {
+		want := (i + 1) * (1<<32 + 1)
+		if p.me == 0 {
+			p.must(p.ep.Notify(other, slot, want))
+		}
+		for _, off := range []fabric.Addr{slot, slot + 8} {
+			p.wait(off, fabric.CmpGE, want)
+			for p.read(p.me, fabric.Uint64, off) != want { // a piece is missing
+				p.must(p.ep.Progress())
+			}
+		}
+		if p.me == 1 {
+			p.must(p.ep.Notify(other, slot, want))
+		}
+	}
+	p.sync()
+	p.equal("what lies before the words", slot-64, p.seg[slot-64:slot], make([]byte, 64))
+	p.equal("what lies behind the words", slot+16, p.seg[slot+16:slot+64], make([]byte, 48))
 }
 
 // hasNaN: which NaN an operation on NaNs gives is the processor's affair.

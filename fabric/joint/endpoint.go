@@ -128,3 +128,8 @@ func (e *Endpoint) GetV(pe int, parts []fabric.Part) error { return e.data(pe).G
 func (e *Endpoint) PutWords(pe int, dst fabric.Addr, words []uint64) error {
 	return e.data(pe).PutWords(pe, dst, words)
 }
+
+// Notify implements [fabric.Notifier].
+func (e *Endpoint) Notify(pe int, dst fabric.Addr, v uint64) error {
+	return e.data(pe).Notify(pe, dst, v)
+}

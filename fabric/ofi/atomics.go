@@ -136,6 +136,16 @@ func (e *Endpoint) PutWords(pe int, dst fabric.Addr, words []uint64) error {
 	return err
 }
 
+// Notify implements [fabric.Notifier]: fi_inject_write, which nobody answers.
+func (e *Endpoint) Notify(pe int, dst fabric.Addr, v uint64) error {
+	t, err := e.target("notify", pe, dst, 16)
+	if err != nil {
+		return err
+	}
+	_, err = e.drive("notify", pe, nil, func(uint64, waiter) result { return e.s.notify(t, v) })
+	return err
+}
+
 // Atomic implements [fabric.Endpoint]. What the provider cannot do without
 // fetching is fetched and thrown away.
 func (e *Endpoint) Atomic(pe int, op fabric.Op, dt fabric.Datatype, dst fabric.Addr, v uint64) error {

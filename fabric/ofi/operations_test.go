@@ -38,6 +38,7 @@ func TestRange_IsRefusedBeforeItIsPosted(t *testing.T) {
 			"getv":    e.GetV(1, []fabric.Part{{Data: b}, {Off: off, Data: b}}),
 			"signal":  e.PutSignal(1, 0, b, word, fabric.OpWrite, 1),
 			"word":    e.PutWord(1, word, 8, 1),
+			"note":    e.Notify(1, word, 1),
 			"words":   e.PutWords(1, word-16, []uint64{1, 2, 3}),
 			"atomic":  e.Atomic(1, fabric.OpSum, fabric.Uint64, word, 1),
 		} {
@@ -76,6 +77,7 @@ func TestStats_CountTheCalls(t *testing.T) {
 				{"nbi put of 20 KiB", func() error { return e.PutNBI(1, 0, b) }, Stats{Writes: 1}},
 				{"get of 20 KiB", func() error { return e.Get(1, b, 0) }, Stats{Reads: 1}},
 				{"put of a word", func() error { return e.PutWord(1, 8, 4, 3) }, Stats{Atomics: 1}},
+				{"note", func() error { return e.Notify(1, 16, 3) }, Stats{Notes: 1}},
 				{"put of 3 words", func() error { return e.PutWords(1, 8, make([]uint64, 3)) }, Stats{Atomics: 1}},
 				{"put of 140 words", func() error { return e.PutWords(1, 8, make([]uint64, 140)) }, Stats{Atomics: 3}},
 				{"put with a signal added", func() error { return e.PutSignal(1, 64, b[:8], 0, fabric.OpSum, 1) }, Stats{Writes: 1, InjectedWrites: 1, Atomics: 1}},
@@ -125,7 +127,7 @@ func apart(b []byte, n, size int) []fabric.Part {
 
 func minus(a, b Stats) Stats {
 	return Stats{
-		a.Writes - b.Writes, a.Reads - b.Reads, a.Atomics - b.Atomics, a.FetchAtomics - b.FetchAtomics, a.CompareAtomics - b.CompareAtomics,
+		a.Writes - b.Writes, a.Reads - b.Reads, a.Atomics - b.Atomics, a.FetchAtomics - b.FetchAtomics, a.CompareAtomics - b.CompareAtomics, a.Notes - b.Notes,
 		a.InjectedWrites - b.InjectedWrites, a.BouncedWrites - b.BouncedWrites,
 	}
 }
@@ -336,6 +338,7 @@ func TestOperations_DoNotAllocate(t *testing.T) {
 		"put 1000":   func() { must(e.Put(1, 0, big)); must(e.Quiet()) },
 		"get":        func() { must(e.Get(1, b, 0)) },
 		"put word":   func() { must(e.PutWord(1, 0, 8, 1)); must(e.Quiet()) },
+		"note":       func() { must(own.Notify(1, 16, 1)) },
 		"put words":  func() { must(own.PutWords(1, 0, words)); must(e.Quiet()) },
 		"atomic":     func() { must(e.Atomic(1, fabric.OpSum, fabric.Int32, 0, 1)); must(e.Quiet()) },
 		"fetch":      func() { _, err := e.FetchAtomic(1, fabric.OpSum, fabric.Int32, 0, 1, 0); must(err) },

@@ -61,6 +61,7 @@ type Stats struct {
 	Atomics        uint64 // fi_atomicmsg
 	FetchAtomics   uint64 // fi_fetch_atomicmsg
 	CompareAtomics uint64 // fi_compare_atomicmsg
+	Notes          uint64 // fi_inject_write
 
 	InjectedWrites uint64 // of Writes: sent with FI_INJECT
 	BouncedWrites  uint64 // of Writes: sent from a buffer of this package
@@ -73,6 +74,7 @@ func (s Stats) Plus(t Stats) Stats {
 	s.Atomics += t.Atomics
 	s.FetchAtomics += t.FetchAtomics
 	s.CompareAtomics += t.CompareAtomics
+	s.Notes += t.Notes
 	s.InjectedWrites += t.InjectedWrites
 	s.BouncedWrites += t.BouncedWrites
 	return s

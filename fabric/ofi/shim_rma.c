@@ -3,8 +3,8 @@
 //go:build ofi && cgo && linux
 
 // Puts and gets: fi_writemsg and fi_readmsg, always with FI_DELIVERY_COMPLETE and
-// a completion. The fi_inject calls are not used: they complete when the data has
-// left, whatever the endpoint was asked for.
+// a completion. The fi_inject calls are not used for them: they complete when the data
+// has left, whatever the endpoint was asked for. That is what notes want.
 
 #include <string.h>
 
@@ -213,4 +213,24 @@ struct shim_result shim_put_signal(struct shim_stream *s, struct shim_target to,
 	if (r.status == SHIM_AGAIN)
 		r.value = size + 1;
 	return r;
+}
+
+// shim_notify writes v twice, one after the other. Nobody learns when it has come, or
+// that it has not, except by the end of the job.
+struct shim_result shim_notify(struct shim_stream *s, struct shim_target to, uint64_t v)
+{
+	const uint64_t twice[2] = {v, v};
+	struct shim_spin b = shim_spin_begin(s, 0);
+	int64_t ret;
+
+	do
+		ret = fi_inject_write(s->ep, twice, sizeof twice, to.addr, to.at, to.key);
+	while (ret == -FI_EAGAIN && shim_spin_pass(&b));
+	shim_spin_end(&b);
+	if (ret == 0) {
+		// There is a connection, or the provider would have had no room.
+		__atomic_store_n(&s->domain->heard[to.pe], 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&s->domain->counters.notes, 1, __ATOMIC_RELAXED);
+	}
+	return (struct shim_result){.status = ret == -FI_EAGAIN ? SHIM_AGAIN : ret};
 }

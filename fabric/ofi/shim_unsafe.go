@@ -21,6 +21,7 @@ package ofi
 #cgo nocallback shim_put_strided
 #cgo nocallback shim_get_strided
 #cgo nocallback shim_put_signal
+#cgo nocallback shim_notify
 #cgo nocallback shim_put_words
 #cgo nocallback shim_atomic
 #cgo nocallback shim_fetch
@@ -169,6 +170,10 @@ func (s stream) getStrided(t target, dst []byte, st strides, from uint64, w wait
 
 func (s stream) putSignal(t target, src []byte, signal target, op int, v, from uint64, w waiter) result {
 	return resultOf(C.shim_put_signal(s.c, t.c(), bytesOf(src), C.size_t(len(src)), signal.c(), C.int(op), C.uint64_t(v), C.size_t(from), w.c))
+}
+
+func (s stream) notify(t target, v uint64) result {
+	return resultOf(C.shim_notify(s.c, t.c(), C.uint64_t(v)))
 }
 
 func (s stream) putWords(t target, words []uint64, from uint64) result {
@@ -357,7 +362,7 @@ func (s shim) stats() Stats {
 	load := func(p *C.uint64_t) uint64 { return atomic.LoadUint64((*uint64)(unsafe.Pointer(p))) }
 	return Stats{
 		Writes: load(&n.writes), Reads: load(&n.reads),
-		Atomics: load(&n.atomics), FetchAtomics: load(&n.fetches), CompareAtomics: load(&n.compares),
+		Atomics: load(&n.atomics), FetchAtomics: load(&n.fetches), CompareAtomics: load(&n.compares), Notes: load(&n.notes),
 		InjectedWrites: load(&n.injected), BouncedWrites: load(&n.bounced),
 	}
 }
