@@ -90,6 +90,14 @@ type Notifier interface {
 	Notify(pe int, dst Addr, v uint64) error
 }
 
+// PEQuieter completes what was issued to some PEs, whatever others do.
+type PEQuieter interface {
+	// QuietPEs returns once every operation to one of pes that was issued on this
+	// endpoint before it is complete and visible to all PEs. A failure of an operation
+	// stays for Quiet. pes is not kept.
+	QuietPEs(pes []int) error
+}
+
 // Extended is an Endpoint with every optional capability, each the endpoint's
 // own or the fallback. The zero value is not usable; see [Extend].
 type Extended struct {
@@ -104,12 +112,13 @@ type Extended struct {
 	vget    VectorGetter
 	words   WordsPutter
 	notify  Notifier
+	quieter PEQuieter
 }
 
 // Extend looks up ep's optional capabilities.
 func Extend(ep Endpoint) *Extended {
 	f := fallback{ep}
-	x := &Extended{Endpoint: ep, nbiPut: f, nbiGet: f, nbiAtom: f, signal: f, sput: f, sget: f, vput: f, vget: f, words: f, notify: f}
+	x := &Extended{Endpoint: ep, nbiPut: f, nbiGet: f, nbiAtom: f, signal: f, sput: f, sget: f, vput: f, vget: f, words: f, notify: f, quieter: f}
 	if c, ok := ep.(NBIPutter); ok {
 		x.nbiPut = c
 	}
@@ -139,6 +148,9 @@ func Extend(ep Endpoint) *Extended {
 	}
 	if c, ok := ep.(Notifier); ok {
 		x.notify = c
+	}
+	if c, ok := ep.(PEQuieter); ok {
+		x.quieter = c
 	}
 	return x
 }
@@ -182,6 +194,9 @@ func (x *Extended) PutWords(pe int, dst Addr, words []uint64) error {
 
 // Notify implements [Notifier].
 func (x *Extended) Notify(pe int, dst Addr, v uint64) error { return x.notify.Notify(pe, dst, v) }
+
+// QuietPEs implements [PEQuieter].
+func (x *Extended) QuietPEs(pes []int) error { return x.quieter.QuietPEs(pes) }
 
 // fallback builds the optional capabilities from the nine.
 type fallback struct{ ep Endpoint }
@@ -272,6 +287,9 @@ func (f fallback) Notify(pe int, dst Addr, v uint64) error {
 	}
 	return f.ep.PutWord(pe, dst+8, 8, v)
 }
+
+// QuietPEs is Quiet, which waits for more.
+func (f fallback) QuietPEs([]int) error { return f.ep.Quiet() }
 
 // Committer is an optional capability of a Domain whose memory costs nothing
 // until it is committed.

@@ -133,3 +133,11 @@ func (e *Endpoint) PutWords(pe int, dst fabric.Addr, words []uint64) error {
 func (e *Endpoint) Notify(pe int, dst fabric.Addr, v uint64) error {
 	return e.data(pe).Notify(pe, dst, v)
 }
+
+// QuietPEs implements [fabric.PEQuieter].
+func (e *Endpoint) QuietPEs(pes []int) error {
+	if err := e.near.Quiet(); err != nil {
+		return err
+	}
+	return e.far.QuietPEs(pes)
+}

@@ -180,6 +180,24 @@ func (e *endpoint) quiet() error {
 	return e.takeFailure()
 }
 
+// QuietPEs implements [fabric.PEQuieter].
+func (e *endpoint) QuietPEs(pes []int) error {
+	if err := e.usable(); err != nil || e.w.o.Faults.IgnoreQuiet {
+		return err
+	}
+	gates := make([]*gate, len(pes)) // all sealed now, so that none waits for what comes later
+	for i, pe := range pes {
+		gates[i] = e.sealTarget(pe)
+	}
+	for _, g := range gates {
+		if g != nil && !e.w.await(g) {
+			return e.w.ended()
+		}
+	}
+	e.quieted.Acquire()
+	return nil
+}
+
 // Progress implements [fabric.Endpoint].
 func (e *endpoint) Progress() error {
 	runtime.Gosched()

@@ -19,10 +19,14 @@ type Faults struct {
 	// Fail makes an operation fail with the error that it returns, if any.
 	Fail func(Event) error
 
+	// Hold keeps operations between far PEs for which it returns true from being
+	// delivered until the world is aborted, as if their target were stopped.
+	Hold func(Event) bool
+
 	// IgnoreFence makes Fence do nothing.
 	IgnoreFence bool
 
-	// IgnoreQuiet makes Quiet return at once.
+	// IgnoreQuiet makes Quiet and QuietPEs return at once.
 	IgnoreQuiet bool
 
 	// SignalFirst makes PutSignal deliver the signal before its data.

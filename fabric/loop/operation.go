@@ -26,8 +26,9 @@ type operation struct {
 
 	// Set by post; see order.go.
 	issue  uint64
+	held   bool  // by Faults
 	fenced *gate // opens before delivery, or nil
-	joined [3]*gate
+	joined [4]*gate
 	at     time.Duration // delivery is due then, counted from the world's beginning
 
 	// Set by the NIC before done opens.
@@ -54,11 +55,12 @@ func (e *endpoint) issue(o *operation) (fate, error) {
 		return failed, fmt.Errorf("fabric/loop: %v of %d bytes at offset %d of PE %d, whose segment has %d", o.kind, o.size, o.off, o.target, size)
 	}
 	o.issue = e.nextIssue()
-	if drop, fail := e.w.o.Faults.Drop, e.w.o.Faults.Fail; drop != nil || fail != nil {
+	if drop, fail, hold := e.w.o.Faults.Drop, e.w.o.Faults.Fail, e.w.o.Faults.Hold; drop != nil || fail != nil || hold != nil {
 		event := Event{Source: e.d.me, Target: o.target, Kind: o.kind, Op: o.op, Off: o.off, Size: o.size, Issue: o.issue}
 		if drop != nil && drop(event) {
 			return lost, nil
 		}
+		o.held = hold != nil && hold(event)
 		if fail != nil {
 			if err := fail(event); err != nil {
 				return e.fail(o, err)

@@ -21,12 +21,13 @@ type gate struct {
 // newGate returns a gate that is not sealed yet.
 func newGate() *gate { return &gate{pending: 1, opened: make(chan struct{})} }
 
-// A stream is what Fence orders: an endpoint's operations to one PE. Gets take
-// no part.
+// A stream is an endpoint's operations to one PE. Fence orders them, except for
+// gets.
 type stream struct {
 	target  int
 	before  *gate // those before the last Fence that found any, or nil
 	current *gate // those since then, or nil
+	epoch   *gate // those since the last QuietPEs, gets too
 }
 
 //go:norace
@@ -47,8 +48,9 @@ func (e *endpoint) enter(o *operation, piece int) {
 	race.Disable()
 	join(e.epoch, o, 0)
 	join(o.done, o, 1)
+	s := e.stream(o.target)
+	join(s.epoch, o, 3)
 	if o.kind != Get {
-		s := e.stream(o.target)
 		if s.current == nil {
 			s.current = newGate()
 		}
@@ -122,7 +124,7 @@ func (e *endpoint) stream(target int) *stream {
 	if lo < len(e.streams) && e.streams[lo].target == target {
 		return e.streams[lo]
 	}
-	s := &stream{target: target}
+	s := &stream{target: target, epoch: newGate()}
 	e.streams = append(e.streams, s)
 	for i := len(e.streams) - 1; i > lo; i-- {
 		e.streams[i] = e.streams[i-1]
@@ -155,18 +157,38 @@ func (e *endpoint) fence() {
 func (e *endpoint) seal() *gate {
 	e.mu.Lock()
 	race.Disable()
-	g := e.epoch
-	if g.pending > 1 {
-		// The next epoch also waits for this one.
-		e.epoch = newGate()
-		e.epoch.pending++
-		g.next = e.epoch
-		leave(g)
-	} else {
-		g = nil
-	}
+	g := seal(&e.epoch)
 	race.Enable()
 	e.mu.Unlock()
+	return g
+}
+
+// sealTarget is seal for what was posted to one PE.
+//
+//go:norace
+func (e *endpoint) sealTarget(pe int) *gate {
+	e.mu.Lock()
+	race.Disable()
+	g := seal(&e.stream(pe).epoch)
+	race.Enable()
+	e.mu.Unlock()
+	return g
+}
+
+// seal needs the endpoint's mu, and the detector disabled.
+//
+//go:norace
+func seal(epoch **gate) *gate {
+	g := *epoch
+	if g.pending == 1 {
+		return nil
+	}
+	// The next epoch also waits for this one.
+	next := newGate()
+	next.pending++
+	g.next = next
+	*epoch = next
+	leave(g)
 	return g
 }
 
@@ -198,6 +220,10 @@ func (w *World) passes(g *gate) bool {
 func (e *endpoint) due(o *operation) bool {
 	race.Disable()
 	defer race.Enable()
+	if o.held {
+		<-e.w.aborted
+		return false
+	}
 	if o.at > 0 {
 		// Not a timer: its goroutine would hand on order that is not there.
 		time.Sleep(o.at - time.Since(e.w.began))

@@ -105,6 +105,8 @@ struct shim_op {
 	struct fi_context2 context; // the provider's, first
 	struct shim_stream *stream;
 	struct shim_wait *wait; // who is told, or NULL: counted in epoch
+	struct shim_wait *also; // who is told besides, of a counted one, or NULL
+	bool flying;            // taken and not complete
 	uint64_t epoch;
 	void *bounce; // buffer to be given back, or NULL
 	void *dest;   // where the result goes besides, or NULL
@@ -256,6 +258,7 @@ struct shim_result shim_fetch_counted(struct shim_stream *s, struct shim_target 
 // Waiting.
 struct shim_result shim_quiet(struct shim_stream *s, bool take);
 struct shim_result shim_quieted(struct shim_stream *s, uint64_t epoch, bool take);
+struct shim_result shim_quiet_pes(struct shim_stream *s, const int32_t *pes, size_t n);
 struct shim_result shim_finish(struct shim_stream *s, struct shim_wait *w);
 void shim_release(struct shim_stream *s, struct shim_wait *w);
 int64_t shim_wait_word(struct shim_domain *d, struct shim_cond c, uint64_t spin_ns);

@@ -78,6 +78,8 @@ struct shim_op *shim_take(struct shim_stream *s, struct shim_wait *w, int kind, 
 		s->ops = op->next;
 		op->stream = s;
 		op->wait = w;
+		op->also = NULL;
+		op->flying = true;
 		op->kind = kind;
 		op->pe = pe;
 		op->bounce = op->dest = NULL;
@@ -106,11 +108,13 @@ bool shim_full(struct shim_stream *s, struct shim_wait *w)
 void shim_untake(struct shim_op *op)
 {
 	struct shim_stream *s = op->stream;
-	struct shim_wait *w = op->wait;
+	struct shim_wait *w = op->wait, *also;
 
 	if (op->bounce)
 		shim_unbounce(s, op->bounce);
 	pthread_mutex_lock(&s->mutex);
+	also = op->also;
+	op->flying = false;
 	op->next = s->ops;
 	s->ops = op;
 	if (!w) {
@@ -122,6 +126,47 @@ void shim_untake(struct shim_op *op)
 	pthread_mutex_unlock(&s->mutex);
 	if (w)
 		__atomic_fetch_sub(&w->left, 1, __ATOMIC_RELEASE);
+	if (also)
+		__atomic_fetch_sub(&also->left, 1, __ATOMIC_RELEASE);
+}
+
+static int compare_pes(const void *a, const void *b)
+{
+	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+// shim_quiet_pes waits for the counted operations so far to the n PEs of pes, which ascend. The
+// value is nonzero if another such call waits for one of them: then it has to be repeated.
+struct shim_result shim_quiet_pes(struct shim_stream *s, const int32_t *pes, size_t n)
+{
+	struct shim_spin b;
+	struct shim_wait *w = shim_wait_new(s);
+	struct shim_result r;
+
+	if (!w)
+		return (struct shim_result){.status = -FI_ENOMEM};
+	b = shim_spin_begin(s, 0);
+	pthread_mutex_lock(&s->mutex);
+	for (struct shim_chunk *c = s->chunks; c; c = c->next) {
+		for (int i = 0; i < CHUNK; i++) {
+			struct shim_op *op = &c->ops[i];
+
+			if (!op->flying || op->wait || !bsearch(&op->pe, pes, n, sizeof(*pes), compare_pes))
+				continue;
+			if (op->also) {
+				w->result = 1;
+				continue;
+			}
+			op->also = w;
+			__atomic_fetch_add(&w->left, 1, __ATOMIC_RELAXED);
+		}
+	}
+	pthread_mutex_unlock(&s->mutex);
+	r = shim_settle(s, w, &b);
+	shim_spin_end(&b);
+	return r;
 }
 
 // shim_wait_new returns a fresh wait; NULL: no memory.

@@ -199,6 +199,32 @@ func TestPeer_StoppedDelaysNoOther(t *testing.T) {
 	}
 }
 
+// TestPeer_StoppedLeavesQuietPEs: operations to one PE complete while those of the same
+// endpoint to another, which is stopped, do not.
+func TestPeer_StoppedLeavesQuietPEs(t *testing.T) {
+	for _, o := range tested {
+		t.Run(o.Provider, func(t *testing.T) {
+			p := startPeer(t, o, "serve")
+			e := endpoint(t, p.domain)
+			require.NoError(t, e.Get(1, make([]byte, 8), 0))
+			p.stop(t)
+			for i := range uint64(50) {
+				require.NoError(t, e.PutWord(1, 0, 8, i))
+				require.NoError(t, e.PutWord(0, 8, 8, i))
+				require.NoError(t, e.QuietPEs([]int{0}))
+				require.Equal(t, i, p.domain.word(8).load(8))
+			}
+			require.NotZero(t, e.s.inflight().Load(), "PE 1 was not stopped")
+			p.resume(t)
+			require.NoError(t, e.QuietPEs([]int{1, 0}))
+			require.Zero(t, e.s.inflight().Load())
+			word, err := e.FetchAtomic(1, fabric.OpRead, fabric.Uint64, 0, 0, 0)
+			require.NoError(t, err)
+			require.Equal(t, uint64(49), word)
+		})
+	}
+}
+
 // TestPeer_StoppedLeavesBuffers: strided puts to a PE that is stopped take all bounce
 // buffers that one endpoint gets. Others have some left, and what can do without does.
 func TestPeer_StoppedLeavesBuffers(t *testing.T) {
