@@ -25,6 +25,10 @@ const (
 	KindCollect
 	KindAllToAllStrided
 	KindAllToAllV
+	KindSplitStrided
+	KindSplit2D
+	KindSplitColor
+	KindDestroy
 )
 
 // A Call says which collective a PE is in, with the arguments that must be the
@@ -94,6 +98,14 @@ func (c Call) String() string {
 		return fmt.Sprintf("AllToAllStrided of %d elements of %d bytes a PE, strides %d and %d", c.N, c.Elem, c.Arg>>32, uint32(c.Arg))
 	case KindAllToAllV:
 		return fmt.Sprintf("AllToAllV of elements of %d bytes", c.Elem)
+	case KindSplitStrided:
+		return fmt.Sprintf("SplitStrided from PE %d by %d, %d PEs", int32(c.Arg>>32), int32(c.Arg), c.N)
+	case KindSplit2D:
+		return fmt.Sprintf("Split2D with %d PEs in a row", c.N)
+	case KindSplitColor:
+		return "SplitColor"
+	case KindDestroy:
+		return "Destroy"
 	}
 	return fmt.Sprintf("collective %d", c.Kind)
 }

@@ -14,7 +14,9 @@ const (
 	offCount  = 0    // on member 0: arrivals, and the sum of their calls' digests
 	offEpoch  = 128  // on member 0: synchronisations completed
 	offFail   = 256  // on member 0: two words, one for each parity of Agree
+	offMask   = 272  // on member 0: three words, for AgreeMask
 	offReport = 384  // set once offText holds what this member called
+	offPair   = 400  // two words, for Pairs
 	offLength = 448  // elements that this member collects, and has room for
 	offText   = 1024 // what this member called and where, for a mismatch's report
 	offSlots  = 2048 // what this member shows the near ones: a ring of slots
@@ -65,6 +67,7 @@ type Group struct {
 	ahead  int    // collectives since one that nobody left before all had come
 	past   [slotRing]Call
 	left   [slotRing][frames.Depth]uintptr // where those were called that members leave before others have come
+	masks  uint64                          // AgreeMask calls
 
 	scratch []byte // two blocks of a reduction
 }

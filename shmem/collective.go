@@ -9,32 +9,6 @@ import (
 	"github.com/goshmem/goshmem/collectives"
 )
 
-// A Team is an ordered group of PEs that call collectives together. One
-// collective at a time: a PE must not call two on one team at once.
-//
-// OpenSHMEM 1.6, 9.4.
-type Team struct {
-	pe    *PE
-	group *collectives.Group
-}
-
-// World returns the team of all PEs. OpenSHMEM 1.6, 9.4 (SHMEM_TEAM_WORLD).
-func (pe *PE) World() *Team { return pe.world }
-
-// MyPE returns the calling PE's number in the team. OpenSHMEM 1.6, 9.4.1.
-func (t *Team) MyPE() int { return t.group.Me() }
-
-// NPEs returns the number of PEs in the team. OpenSHMEM 1.6, 9.4.2.
-func (t *Team) NPEs() int { return t.group.NPEs() }
-
-// Sync returns once every PE of the team has called it. Stores to the own
-// memory before it are visible to all after it; puts and atomics are not
-// completed.
-//
-// Sync panics on every PE if some are in another collective. OpenSHMEM 1.6,
-// 9.10.3 (shmem_team_sync).
-func (t *Team) Sync() { t.pe.sync("Sync", collectives.Call{Kind: collectives.KindSyncAll}) }
-
 // SyncAll is Sync on the team of all PEs. OpenSHMEM 1.6, 9.10.4
 // (shmem_sync_all).
 func (pe *PE) SyncAll() { pe.sync("SyncAll", collectives.Call{Kind: collectives.KindSyncAll}) }
@@ -83,7 +57,7 @@ func (pe *PE) collectiveError(op string, err error) *Error {
 // (shmem_broadcast).
 func Broadcast[T any](team *Team, dst, src Sym[T], root int) {
 	checkCollective("Broadcast", team, dst, src, src.n)
-	src.check("Broadcast", 0, root)
+	team.checkPE("Broadcast", root)
 	team.done("Broadcast", collectives.Broadcast(team.group, dst.off, src.off, uint32(sizeof[T]()), src.n, root))
 }
 
@@ -114,6 +88,8 @@ func AllToAll[T any](team *Team, dst, src Sym[T]) {
 	team.done("AllToAll", collectives.AllToAll(team.group, dst.off, src.off, uint32(sizeof[T]()), src.n/team.NPEs()))
 }
 
+func (t *Team) sync(op string, c collectives.Call) { t.done(op, t.group.Sync(c)) }
+
 func (t *Team) done(op string, err error) {
 	if err != nil {
 		t.pe.collectiveFailed(op, err)
@@ -122,9 +98,7 @@ func (t *Team) done(op string, err error) {
 
 // checkCollective panics unless dst has want elements and both are usable.
 func checkCollective[T any](op string, team *Team, dst, src Sym[T], want int) {
-	if team == nil {
-		panic(&Error{Op: op, PE: -1, Target: -1, Reason: "the team is nil", Site: callSite()})
-	}
+	team.check(op)
 	if src.obj == nil || src.obj.live == 0 {
 		src.check(op, src.n, 0)
 	}

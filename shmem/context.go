@@ -2,12 +2,16 @@
 
 package shmem
 
-import "github.com/goshmem/goshmem/symheap"
+import (
+	"sync/atomic"
+
+	"github.com/goshmem/goshmem/symheap"
+)
 
 // A Context is a stream of operations: its Fence and Quiet order and complete
 // those that were issued on it, and no others. PE numbers are those of its
-// team. Every object from Alloc is on its PE's default context; [Sym.On] puts it
-// on another.
+// team. Every object from Alloc is on its PE's default context, which is the
+// world's; [Sym.On] puts it on another.
 //
 // OpenSHMEM 1.6, 9.5.
 type Context struct {
@@ -16,6 +20,10 @@ type Context struct {
 	npes int            // of the team
 	me   int            // in the team
 	pe   *PE
+	team *Team
+
+	closed  atomic.Bool
+	session atomic.Uint32 // hints of the sessions that are under way
 }
 
 // data returns the address of offset off on the team's PE target if loads and
@@ -53,6 +61,7 @@ func (ctx *Context) Fence() {
 
 //go:noinline
 func (ctx *Context) fenceSlow() {
+	ctx.check("Fence")
 	switch {
 	case ctx.w.AllNear():
 	case ctx.w.Mixed():
@@ -78,8 +87,34 @@ func (ctx *Context) Quiet() {
 
 //go:noinline
 func (ctx *Context) quietSlow() {
+	ctx.check("Quiet")
 	if !ctx.w.AllNear() {
 		ctx.must("Quiet", -1, ctx.w.Endpoint().Quiet())
+	}
+	ctx.w.Domain().Wake(-1)
+}
+
+// QuietPEs is Quiet for the operations on the PEs in list, by their numbers in the
+// context's team: it waits for no others, even if one of those is stopped. An empty list
+// is a no-op.
+//
+// QuietPEs panics if a PE is out of range. OpenSHMEM 1.6, 9.12.3
+// (shmem_pe_quiet).
+func (ctx *Context) QuietPEs(list []int) {
+	ctx.check("QuietPEs")
+	for _, pe := range list {
+		ctx.team.checkPE("QuietPEs", pe)
+	}
+	if len(list) == 0 {
+		return
+	}
+	ctx.w.Fence()
+	if !ctx.w.AllNear() {
+		pes := make([]int, len(list))
+		for i, pe := range list {
+			pes[i] = ctx.world(pe)
+		}
+		ctx.must("QuietPEs", -1, ctx.w.Endpoint().QuietPEs(pes))
 	}
 	ctx.w.Domain().Wake(-1)
 }

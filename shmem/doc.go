@@ -50,9 +50,23 @@
 // Local memory that another PE writes is read after a wait, a barrier or a
 // signal, as above, and then by plain Go.
 //
+// # Teams and contexts
+//
+// A [Team] is some PEs in an order of their own: of [PE.World], [PE.Shared], or what
+// [Team.SplitStrided], [Team.Split2D] and [Team.SplitColor] make of another. Collectives
+// are a team's. A [Context] is a stream of operations with its own Fence and Quiet;
+// [Team.NewContext] makes one whose PE numbers are the team's:
+//
+//	row, column, err := pe.World().Split2D(4)
+//	…
+//	ctx, err := row.NewContext()
+//	…
+//	shmem.Put(x.On(ctx), src, 0) // to the first PE of the own row
+//	ctx.Quiet()                  // waits for that, and for nothing else
+//
 // # Errors
 //
-// What the environment refuses ([Init], [Alloc]) is an error, the same on every
+// What the environment refuses ([Init], [Alloc], splits of teams) is an error, the same on every
 // PE. Misuse (a zero or freed object, a PE or range out of bounds, collectives that
 // do not match) panics with an [*Error] that says what, where and by which call;
 // the checks are always on and cost about a nanosecond together. A PE that dies ends

@@ -22,7 +22,8 @@ type Error struct {
 	Site   string // file:line of the call, outside of this package
 	Err    error  // the cause, if there is one
 
-	at badIndex // of At and Slice, whose text is made when it is asked for
+	alias string   // what the world calls a team's Target
+	at    badIndex // of At and Slice, whose text is made when it is asked for
 }
 
 // badIndex is what At and Slice know of a bad index. They must stay small
@@ -56,7 +57,7 @@ func (e *Error) Error() string {
 		part("object " + e.Object)
 	}
 	if e.Target >= 0 {
-		part(fmt.Sprintf("target PE %d", e.Target))
+		part(fmt.Sprintf("target PE %d%s", e.Target, e.alias))
 	}
 	if sep == ", " {
 		b.WriteString(")")
@@ -96,7 +97,7 @@ func (x Sym[T]) misuse(op string, n, target int) *Error {
 	}
 	e := &Error{Op: op, PE: -1, Target: target, Object: x.String(), Site: site}
 	if x.ctx != nil {
-		e.PE = x.ctx.pe.me
+		e.PE, e.alias = x.ctx.pe.me, x.ctx.alias(target)
 	}
 	if n > 0 {
 		e.Range = rangeText(0, n)
@@ -131,10 +132,12 @@ func (x Sym[T]) check(op string, n, target int) {
 	switch {
 	case x.ctx == nil || x.obj == nil:
 		reason = "the symmetric object is the zero Sym: use what Alloc returned"
+	case x.ctx.closed.Load():
+		reason = closedReason
 	case x.obj.live == 0 && x.n > 0:
 		reason = "the symmetric object was freed"
 	case target < 0 || target >= x.ctx.npes:
-		reason = fmt.Sprintf("PE %d is out of range: PEs are 0 to %d", target, x.ctx.npes-1)
+		reason = x.ctx.team.outOfRange(target)
 	case n > x.n || n < 0:
 		reason = fmt.Sprintf("%d elements do not fit the object's %d", n, x.n)
 	default:
@@ -164,7 +167,7 @@ func (x Sym[T]) refuse(op string, target int, format string, args ...any) {
 // fail ends the calling goroutine because the fabric could not do what was
 // asked: a verb has no error to return, and the job cannot go on.
 func (ctx *Context) fail(op string, target int, err error) {
-	panic(&Error{Op: op, PE: ctx.pe.me, Target: target, Reason: err.Error(), Site: callSite(), Err: err})
+	panic(&Error{Op: op, PE: ctx.pe.me, Target: target, Reason: err.Error(), Site: callSite(), Err: err, alias: ctx.alias(target)})
 }
 
 // must is fail if err is not nil.

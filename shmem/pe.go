@@ -3,6 +3,7 @@
 package shmem
 
 import (
+	"fmt"
 	"sync"
 
 	"github.com/goshmem/goshmem/collectives"
@@ -21,6 +22,8 @@ type PE struct {
 	me, npes int
 	ctx      *Context // the default context
 	world    *Team
+	shared   *Team
+	crowded  bool
 	group    *collectives.Group // the world's
 	domain   fabric.Domain
 	commit   fabric.Committer // nil if memory needs no committing
@@ -30,8 +33,10 @@ type PE struct {
 
 	partLists sync.Pool // of *partList, for vectored transfers
 
-	mu   sync.Mutex // guards heap
-	heap *symheap.Heap
+	mu       sync.Mutex // guards what follows
+	heap     *symheap.Heap
+	slots    uint64            // of teams: a bit for each that is free
+	contexts map[*Context]bool // that are open, but for the default one
 }
 
 // A Host is what a PE needs of whoever starts it. Programs use [Main] or [Init];
@@ -59,6 +64,9 @@ func Attach(h Host) (*PE, error) {
 		return nil, err
 	}
 	w := symheap.NewWindow(h.Domain, ep, h.PE, h.NPEs)
+	if w.Size() < segment.SystemSize {
+		return nil, fmt.Errorf("a segment of %d bytes: the runtime itself needs %d", w.Size(), segment.SystemSize)
+	}
 	pe := &PE{
 		me:     h.PE,
 		npes:   h.NPEs,
@@ -66,12 +74,18 @@ func Attach(h Host) (*PE, error) {
 		fabric: h.Fabric,
 		exit:   h.Exit,
 		leave:  h.Leave,
-		heap:   symheap.New(segment.SystemSize, w.Size()-segment.SystemSize),
+
+		crowded:  h.Crowded,
+		heap:     symheap.New(segment.SystemSize, w.Size()-segment.SystemSize),
+		slots:    freeSlots,
+		contexts: map[*Context]bool{},
 	}
 	pe.commit, _ = h.Domain.(fabric.Committer)
 	pe.ctx = &Context{w: *w, npes: h.NPEs, me: h.PE, pe: pe}
 	pe.group = collectives.New(&pe.ctx.w, 0, h.Crowded, callSite)
-	pe.world = &Team{pe: pe, group: pe.group}
+	pe.world = &Team{pe: pe, group: pe.group, slot: worldSlot}
+	pe.shared = pe.newTeam(pe.sharing(), sharedSlot, TeamConfig{})
+	pe.ctx.team = pe.world
 	if err := pe.group.Sync(collectives.Call{Kind: collectives.KindInit}); err != nil {
 		return nil, err
 	}
@@ -94,6 +108,9 @@ func (pe *PE) Fence() { pe.ctx.Fence() }
 // Quiet is [Context.Quiet] on the default context.
 func (pe *PE) Quiet() { pe.ctx.Quiet() }
 
+// QuietPEs is [Context.QuietPEs] on the default context.
+func (pe *PE) QuietPEs(list []int) { pe.ctx.QuietPEs(list) }
+
 // Context returns the default context.
 func (pe *PE) Context() *Context { return pe.ctx }
 
@@ -108,8 +125,9 @@ func (pe *PE) GlobalExit(code int) {
 }
 
 // Detach is the collective end of what Attach began: it completes all
-// operations, waits for all PEs, and closes the domain. Local slices stay valid.
+// operations on every context, closes these, waits for all PEs, and closes the domain. Local slices stay valid.
 func (pe *PE) Detach() error {
+	pe.closeContexts(nil)
 	pe.ctx.Quiet()
 	if err := pe.group.Sync(collectives.Call{Kind: collectives.KindFinalize}); err != nil {
 		return pe.collectiveError("Finalize", err)

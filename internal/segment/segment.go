@@ -21,7 +21,7 @@ import (
 )
 
 // Version changes whenever the layout does.
-const Version = 1
+const Version = 2
 
 const (
 	headerSize = 4096
@@ -31,8 +31,9 @@ const (
 	Granule = 64 << 10
 
 	// SystemSize is how much of each PE's segment the runtime keeps for
-	// itself, at offset 0; the symmetric heap follows.
-	SystemSize = 64 << 10
+	// itself, at offset 0; the symmetric heap follows. Most of it is for teams that a
+	// program may make: it costs no memory before.
+	SystemSize = 512 << 10
 
 	// MaxPEs is the most PEs a node's file can hold.
 	MaxPEs = 1 << 16
@@ -106,7 +107,7 @@ func ParseHeader(b []byte) (Layout, error) {
 	f := func(i int) uint64 { return binary.NativeEndian.Uint64(b[12+8*i:]) }
 	l := Layout{First: int(f(0)), PEs: int(f(1)), NPEs: int(f(2)), Size: uintptr(f(3)), Cores: int(f(4))}
 	if l.PEs < 1 || l.PEs > MaxPEs || l.First < 0 || l.NPEs < l.PEs || l.First > l.NPEs-l.PEs ||
-		l.Size < SystemSize || l.Size%Granule != 0 || l.Size > 1<<46 || l.Cores < 1 {
+		l.Size < Granule || l.Size%Granule != 0 || l.Size > 1<<46 || l.Cores < 1 {
 		return Layout{}, fmt.Errorf("segment: impossible layout %+v", l)
 	}
 	return l, nil

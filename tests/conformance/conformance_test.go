@@ -75,7 +75,7 @@ func (r *row) runCounts() []int {
 // rows returns the table.
 func rows() []row {
 	return slices.Concat(
-		setupRows(), exitRows(), threadRows(), memoryRows(), resizeRows(), teamRows(),
+		setupRows(), exitRows(), threadRows(), memoryRows(), resizeRows(), teamRows(), contextRows(),
 		putRows(), stridedRows(), vectorRows(), nbiRows(),
 		atomicRows(), contentionRows(), beyondRows(), atomicNBIRows(), signalRows(),
 		barrierRows(), exchangeRows(), collectRows(), reduceRows(), operatorRows(), scanRows(),

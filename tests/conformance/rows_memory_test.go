@@ -336,16 +336,3 @@ func resizeRows() []row {
 
 // addressOf returns where the own elements lie.
 func addressOf[T any](x shmem.Sym[T]) uintptr { return reflect.ValueOf(x.Local()).Pointer() }
-
-func teamRows() []row {
-	return []row{
-		{
-			sec: "9.4.1", name: "team_my_pe: in the world it is my_pe",
-			run: func(pe *shmem.PE) error { return equal("number", pe.World().MyPE(), pe.MyPE()) },
-		},
-		{
-			sec: "9.4.2", name: "team_n_pes: in the world it is n_pes",
-			run: func(pe *shmem.PE) error { return equal("PEs", pe.World().NPEs(), pe.NPEs()) },
-		},
-	}
-}

@@ -102,21 +102,6 @@ type absence struct {
 
 // notYet has the sections without rows. It may only shrink.
 var notYet = map[string]absence{
-	"9.1.10":  {"teams", []string{"SplitStrided"}},
-	"9.4.3":   {"teams", []string{"TeamConfig"}},
-	"9.4.4":   {"teams", []string{"Config"}},
-	"9.4.5":   {"teams", []string{"TranslatePE"}},
-	"9.4.6":   {"teams", []string{"SplitStrided"}},
-	"9.4.7":   {"teams", []string{"Split2D"}},
-	"9.4.8":   {"teams", []string{"Destroy"}},
-	"9.5.1":   {"contexts", []string{"NewContext"}},
-	"9.5.2":   {"teams and contexts", []string{"NewContext"}},
-	"9.5.3":   {"contexts", []string{"NewContext"}},
-	"9.5.4":   {"teams and contexts", []string{"NewContext"}},
-	"9.9.1":   {"sessions", []string{"StartSession"}},
-	"9.9.2":   {"sessions", []string{"StartSession"}},
-	"9.9.3":   {"sessions", []string{"StopSession"}},
-	"9.10.2":  {"teams: it is Quiet and Sync of a part of the PEs", []string{"SplitStrided"}},
 	"9.11.2":  {"waits for several words", []string{"WaitUntilAll"}},
 	"9.11.3":  {"waits for several words", []string{"WaitUntilAny"}},
 	"9.11.4":  {"waits for several words", []string{"WaitUntilSome"}},
@@ -129,16 +114,11 @@ var notYet = map[string]absence{
 	"9.11.12": {"waits for several words", []string{"TestAllVector"}},
 	"9.11.13": {"waits for several words", []string{"TestAnyVector"}},
 	"9.11.14": {"waits for several words", []string{"TestSomeVector"}},
-	"9.12.3":  {"quiet of some PEs", []string{"QuietPEs"}},
 	"9.13.1":  {"locks", []string{"SetLock", "TestLock", "ClearLock"}},
 }
 
 // partly has the routines of sections with rows that are missing.
-var partly = map[string]absence{
-	"9.4.1":  {"teams other than the world's", []string{"SplitStrided"}},
-	"9.4.2":  {"teams other than the world's", []string{"SplitStrided"}},
-	"9.10.3": {"teams other than the world's", []string{"SplitStrided"}},
-}
+var partly = map[string]absence{}
 
 // Every section has rows or says why not, and what is missing is missing.
 func TestSections(t *testing.T) {

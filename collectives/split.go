@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package collectives
+
+import (
+	"encoding/binary"
+
+	"github.com/goshmem/goshmem/fabric"
+)
+
+// AgreeMask is Sync, and returns the bits that are set in every member's mask.
+// Each member adds its missing bits to a word of member 0: n messages there, for
+// calls that are rare. There are three words, in turn: the next one is cleared
+// when all have read it the last time and nobody can write to it yet.
+func (g *Group) AgreeMask(c Call, mask uint64) (uint64, error) {
+	word := func(i uint64) uintptr { return g.off + offMask + uintptr(i%3)*8 }
+	ep, now := g.w.Endpoint(), word(g.masks)
+	g.masks++
+	if g.me == 0 {
+		if err := ep.Atomic(g.world(0), fabric.OpWrite, fabric.Uint64, word(g.masks), 0); err != nil {
+			return 0, err
+		}
+	}
+	if err := ep.Atomic(g.world(0), fabric.OpBor, fabric.Uint64, now, ^mask); err != nil {
+		return 0, err
+	}
+	if err := ep.Quiet(); err != nil {
+		return 0, err
+	}
+	if err := g.Sync(c); err != nil {
+		return 0, err
+	}
+	missing, err := ep.FetchAtomic(g.world(0), fabric.OpRead, fabric.Uint64, now, 0, 0)
+	return ^missing, err
+}
+
+// A Pair is what each member gives to Pairs.
+type Pair struct{ A, B int }
+
+// Pairs is Sync, and returns every member's pair, in their order. Each member reads
+// all others'. Another call of any kind has to follow before the next Pairs.
+func (g *Group) Pairs(c Call, own Pair) ([]Pair, error) {
+	const size = 16
+	ep, at := g.w.Endpoint(), g.off+offPair
+	buf := binary.NativeEndian.AppendUint64(nil, uint64(own.A))
+	buf = binary.NativeEndian.AppendUint64(buf, uint64(own.B))
+	if err := ep.Put(g.world(g.me), at, buf); err != nil {
+		return nil, err
+	}
+	if err := ep.Quiet(); err != nil {
+		return nil, err
+	}
+	if err := g.Sync(c); err != nil {
+		return nil, err
+	}
+	all := make([]byte, size*g.n)
+	for i := range g.n {
+		q := (g.me + i) % g.n
+		if err := ep.GetNBI(g.world(q), all[size*q:size*(q+1)], at); err != nil {
+			return nil, err
+		}
+	}
+	if err := ep.Quiet(); err != nil {
+		return nil, err
+	}
+	pairs := make([]Pair, g.n)
+	for q := range pairs {
+		b := all[size*q:]
+		pairs[q] = Pair{int(binary.NativeEndian.Uint64(b)), int(binary.NativeEndian.Uint64(b[8:]))}
+	}
+	return pairs, nil
+}
+
+// Leave is the last Sync of a group. On return the own words are zero again, and nobody
+// reads or writes them any more: another group may have them.
+//
+// It is always the dissemination barrier. There a member reads its own words only, and when it
+// leaves it has got every message that is meant for it; all have entered, so nobody
+// is still in a call before.
+func (g *Group) Leave(c Call) error {
+	g.next(c)
+	if err := g.syncDissemination(c); err != nil {
+		return err
+	}
+	ep := g.w.Endpoint()
+	if err := ep.Put(g.world(g.me), g.off, make([]byte, GroupSize)); err != nil {
+		return err
+	}
+	return ep.Quiet()
+}
