@@ -62,6 +62,15 @@ type Domain interface {
 	// Wake, ends the wait at once; a bare store ends it within some ten milliseconds.
 	Wait(c Cond) error
 
+	// WaitAny is Wait for a set of conditions on words of the own segment, one or more: it
+	// returns once one of them holds. It keeps s's slices until it returns.
+	WaitAny(s Conds) error
+
+	// Look reports whether c, on a word of the own segment, holds now, and then orders as
+	// Wait does. It drives nothing and lets nobody run: who polls with it calls an
+	// endpoint's Progress in between.
+	Look(c Cond) bool
+
 	// Wake wakes the waits of near PE pe, so that they look at their words
 	// again; pe < 0 wakes those of every near PE. The caller has made its
 	// stores visible before. Wakes of a PE that does not sleep are cheap.

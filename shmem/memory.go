@@ -79,10 +79,14 @@ func alloc[T any](op string, pe *PE, n int, align uintptr) (Sym[T], error) {
 	pe.mu.Lock()
 	off, err := pe.heap.Alloc(size, align)
 	pe.mu.Unlock()
+	obj := &object{live: ^uint(0), off: off, size: size}
+	if err == nil {
+		pe.objects.add(obj) // before another PE has it and passes a Ref on
+	}
 	if err := pe.claim(op, c, off, size, err); err != nil {
+		pe.objects.remove(obj)
 		return Sym[T]{}, err
 	}
-	obj := &object{live: ^uint(0), off: off, size: size}
 	return Sym[T]{ctx: pe.ctx, obj: obj, off: off, n: n}, nil
 }
 
@@ -159,6 +163,7 @@ func (pe *PE) free(op string, obj *object) {
 	pe.ctx.Quiet()
 	pe.sync(op, collectives.Call{Kind: collectives.KindFree, Arg: uint64(obj.off)})
 	obj.live = 0
+	pe.objects.remove(obj)
 	pe.release(obj.off, obj.size)
 	pe.mu.Lock()
 	defer pe.mu.Unlock()

@@ -3,6 +3,7 @@
 package shmem_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -21,6 +22,8 @@ type objects struct {
 	y       shmem.Sym[int64]  // of 4
 	sig     shmem.Sym[uint64] // of 2
 	freed   shmem.Sym[int64]
+	ref     shmem.Ref[int64]      // to freed
+	lock    shmem.Sym[shmem.Lock] // of 2, the second of which PE 0 holds
 	zero    shmem.Sym[int64]
 	complex shmem.Sym[complex64] // of 1
 }
@@ -136,6 +139,38 @@ func misuses() []misuse {
 		{"WaitUntil", []string{"has 8 elements"}, func(o objects) { shmem.WaitUntil(o.x, shmem.CmpEQ, 0) }},
 		{"Test", []string{"has 8 elements"}, func(o objects) { shmem.Test(o.x, shmem.CmpEQ, 0) }},
 
+		// Several words.
+		{"WaitUntilAll", []string{"zero Sym[int64]"}, func(o objects) { shmem.WaitUntilAll(o.zero, nil, shmem.CmpEQ, 0) }},
+		{"WaitUntilAny", []string{"was freed"}, func(o objects) { shmem.WaitUntilAny(o.freed, nil, shmem.CmpEQ, 0) }},
+		{"WaitUntilSome", []string{ofEight, "room for 7 indices"}, func(o objects) { shmem.WaitUntilSome(make([]int, 7), o.x, nil, shmem.CmpEQ, 0) }},
+		{"WaitUntilAllVector", []string{ofEight, "there are 0 values"}, func(o objects) { shmem.WaitUntilAllVector(o.x, nil, shmem.CmpEQ, nil) }},
+		{"WaitUntilAnyVector", []string{ofEight, "the mask has 9 elements, the object 8"}, func(o objects) { shmem.WaitUntilAnyVector(o.x, make([]int, 9), shmem.CmpEQ, eight) }},
+		{"WaitUntilSomeVector", []string{"room for 0 indices"}, func(o objects) { shmem.WaitUntilSomeVector(nil, o.x, nil, shmem.CmpEQ, eight) }},
+		{"TestAll", []string{ofEight, "comparison 7"}, func(o objects) { shmem.TestAll(o.x, nil, 7, 0) }},
+		{"TestAny", []string{ofEight, "the mask has 0 elements"}, func(o objects) { shmem.TestAny(o.x, []int{}, shmem.CmpEQ, 0) }},
+		{"TestSome", []string{"was freed"}, func(o objects) { shmem.TestSome(make([]int, 8), o.freed, nil, shmem.CmpEQ, 0) }},
+		{"TestAllVector", []string{"there are 8 values, for an object of 4"}, func(o objects) { shmem.TestAllVector(o.y, nil, shmem.CmpEQ, eight) }},
+		{"TestAnyVector", []string{"zero Sym[int64]"}, func(o objects) { shmem.TestAnyVector(o.zero, nil, shmem.CmpEQ, nil) }},
+		{"TestSomeVector", []string{"comparison 6"}, func(o objects) { shmem.TestSomeVector(make([]int, 8), o.x, nil, shmem.CmpLE+1, eight) }},
+		{"WaitUntilContext", []string{"has 8 elements"}, func(o objects) { _ = shmem.WaitUntilContext(context.Background(), o.x, shmem.CmpEQ, 0) }},
+		{"WaitUntilAnyContext", []string{"was freed"}, func(o objects) { _, _ = shmem.WaitUntilAnyContext(context.Background(), o.freed, nil, shmem.CmpEQ, 0) }},
+
+		// Locks.
+		{"SetLock", []string{"has 2 elements", "At(i)"}, func(o objects) { shmem.SetLock(o.lock) }},
+		{"SetLock", []string{"holds the lock already"}, func(o objects) { shmem.SetLock(o.lock.At(1)) }},
+		{"ClearLock", []string{"does not hold the lock"}, func(o objects) { shmem.ClearLock(o.lock.At(0)) }},
+		{"TestLock", []string{"zero Sym[shmem.Lock]"}, func(o objects) { shmem.TestLock(shmem.Sym[shmem.Lock]{}) }},
+
+		// References and futures.
+		{"Ref", []string{ofEight, "takes one"}, func(o objects) { o.x.Ref(0) }},
+		{"Ref", []string{"PE 2 is out of range"}, func(o objects) { o.x.At(0).Ref(2) }},
+		{"Sym", []string{"names no element", "on PE 1", "freed"}, func(o objects) { o.ref.Sym(o.pe) }},
+		{"Sym", []string{"on PE 4"}, func(o objects) { (o.x.At(0).Ref(1) + 3<<44).Sym(o.pe) }},
+		{"Sym", []string{"names no element"}, func(o objects) { (o.x.At(0).Ref(1) + 4).Sym(o.pe) }},
+		{"PutAsync", []string{ofEight, "PE 2"}, func(o objects) { shmem.PutAsync(o.x, eight, 2) }},
+		{"GetAsync", []string{"zero Sym[int64]"}, func(o objects) { shmem.GetAsync(eight, o.zero, 0) }},
+		{"AtomicFetchAddAsync", []string{"result is nil"}, func(o objects) { shmem.AtomicFetchAddAsync(nil, o.x.At(0), 1, 0) }},
+
 		// Values that mean nothing.
 		{"WaitUntil", []string{"comparison 6"}, func(o objects) { shmem.WaitUntil(o.x.At(0), shmem.CmpLE+1, 0) }},
 		{"Test", []string{"comparison 255"}, func(o objects) { shmem.Test(o.x.At(0), 255, 0) }},
@@ -187,9 +222,11 @@ func TestMisuse_PanicsWithEverythingThatIsKnown(t *testing.T) {
 	} {
 		t.Run(place.name, func(t *testing.T) {
 			shmemtest.Run(t, 2, func(pe *shmem.PE) error {
-				o := objects{pe: pe, x: alloc[int64](pe, 8), y: alloc[int64](pe, 4), sig: alloc[uint64](pe, 2), freed: alloc[int64](pe, 8), complex: alloc[complex64](pe, 1)}
+				o := objects{pe: pe, x: alloc[int64](pe, 8), y: alloc[int64](pe, 4), sig: alloc[uint64](pe, 2), freed: alloc[int64](pe, 8), lock: alloc[shmem.Lock](pe, 2), complex: alloc[complex64](pe, 1)}
+				o.ref = o.freed.At(1).Ref(1)
 				shmem.Free(o.freed)
 				if pe.MyPE() == 0 {
+					shmem.SetLock(o.lock.At(1))
 					for _, m := range misuses() {
 						if err := m.check(o); err != nil {
 							t.Error(err)

@@ -5,6 +5,7 @@ package shmem
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/goshmem/goshmem/collectives"
 	"github.com/goshmem/goshmem/fabric"
@@ -31,7 +32,9 @@ type PE struct {
 	exit     func(code int, message string)
 	leave    func() error // nil: nothing to do
 
-	partLists sync.Pool // of *partList, for vectored transfers
+	partLists sync.Pool     // of *partList, for vectored transfers
+	draws     atomic.Uint64 // see draw
+	objects   objects
 
 	mu       sync.Mutex // guards what follows
 	heap     *symheap.Heap

@@ -2,7 +2,10 @@
 
 package shmem
 
-import "github.com/goshmem/goshmem/fabric"
+import (
+	"github.com/goshmem/goshmem/fabric"
+	"github.com/goshmem/goshmem/internal/race"
+)
 
 // SignalOp says how a signal is updated.
 type SignalOp uint8
@@ -110,9 +113,19 @@ func SignalFetch(sig Sym[uint64]) uint64 {
 func SignalWaitUntil(sig Sym[uint64], cmp Cmp, v uint64) uint64 {
 	for {
 		WaitUntil(sig, cmp, v)
-		// Another update may have come in between; then it is waited for anew.
-		if got := AtomicFetch(sig, sig.ctx.me); fabric.Compare(cmp, got, v) {
+		if got, ok := satisfied(sig, cmp, v); ok {
 			return got
 		}
 	}
+}
+
+// satisfied returns the own signal, and whether it still compares to v as cmp says when
+// a wait is over: another update may have come in between.
+func satisfied(sig Sym[uint64], cmp Cmp, v uint64) (got uint64, ok bool) {
+	if race.Enabled { // the detector has to see a read
+		got = AtomicFetch(sig, sig.ctx.me)
+	} else {
+		got = loadWord[uint64](sig.ctx.w.Own(sig.off))
+	}
+	return got, fabric.Compare(cmp, got, v)
 }

@@ -36,9 +36,7 @@ func WaitUntil[T Integer](x Sym[T], cmp Cmp, v T) {
 //go:noinline
 func waitSlow[T Integer](x Sym[T], cmp Cmp, v T) {
 	x.checkWait("WaitUntil", cmp)
-	x.ctx.must("WaitUntil", -1, x.ctx.w.Domain().Wait(fabric.Cond{
-		PE: x.ctx.pe.me, Off: x.off, Type: datatypeOf[T](), Cmp: cmp, Value: bits(v),
-	}))
+	x.ctx.must("WaitUntil", -1, x.ctx.w.Domain().Wait(condition(x, cmp, v)))
 }
 
 // Test reports whether the calling PE's own x, an object of one element,
@@ -49,15 +47,34 @@ func waitSlow[T Integer](x Sym[T], cmp Cmp, v T) {
 // Test panics as WaitUntil does. OpenSHMEM 1.6, 9.11.8 (shmem_test).
 func Test[T Integer](x Sym[T], cmp Cmp, v T) bool {
 	x.checkWait("Test", cmp)
-	if fabric.Compare(cmp, AtomicFetch(x, x.ctx.me), v) {
+	if holds(x, cmp, v) {
 		return true
 	}
-	// A program that polls owes the others what a wait would give them.
-	x.ctx.must("Test", -1, x.ctx.w.Endpoint().Progress())
-	if x.ctx.w.Due() {
-		x.ctx.wake(-1)
-	}
+	x.ctx.polled("Test")
 	return false
+}
+
+// holds reports whether the calling PE's own x, of one element, compares to v as cmp
+// says. It reads the word as a wait does, not through an endpoint, and drives nothing.
+func holds[T Integer](x Sym[T], cmp Cmp, v T) bool {
+	if race.Enabled { // the domain knows what the detector has to
+		return x.ctx.w.Domain().Look(condition(x, cmp, v))
+	}
+	return fabric.Compare(cmp, loadWord[T](x.ctx.w.Own(x.off)), v)
+}
+
+// condition is what a domain takes for x's first element.
+func condition[T Integer](x Sym[T], cmp Cmp, v T) fabric.Cond {
+	return fabric.Cond{PE: x.ctx.pe.me, Off: x.off, Type: datatypeOf[T](), Cmp: cmp, Value: bits(v)}
+}
+
+// polled is called when a program has polled in vain: it owes the others what a wait
+// would give them.
+func (ctx *Context) polled(op string) {
+	ctx.must(op, -1, ctx.w.Endpoint().Progress())
+	if ctx.w.Due() {
+		ctx.w.Domain().Wake(-1)
+	}
 }
 
 func (x Sym[T]) checkWait(op string, cmp Cmp) {

@@ -8,6 +8,7 @@
 //	gorun -np 2 microbench away   some of them while PE 1 sleeps, and while it computes
 //	gorun -np 4 microbench coll   collectives of all PEs
 //	gorun -np 2 microbench gups   random atomic updates by all PEs
+//	gorun -np 2 microbench lock   one lock that all PEs want
 //	gorun -np 2 microbench init   time to start and to end, memory
 //
 // BENCH_T is the time for each figure, in seconds; 0.08 if unset.
@@ -60,7 +61,7 @@ func run(pe *shmem.PE, args []string, benchT string, initTook time.Duration, out
 		want = time.Duration(seconds * float64(time.Second))
 	}
 	if len(args) != 1 {
-		return command.Usagef("want one of p2p, away, coll, gups, init")
+		return command.Usagef("want one of p2p, away, coll, gups, lock, init")
 	}
 	if args[0] == "init" {
 		return reportInit(pe, initTook, out)
@@ -78,8 +79,10 @@ func run(pe *shmem.PE, args []string, benchT string, initTook time.Duration, out
 		return coll(b)
 	case "gups":
 		return gups(b)
+	case "lock":
+		return lock(b)
 	}
-	return command.Usagef("unknown mode %q: want one of p2p, away, coll, gups, init", args[0])
+	return command.Usagef("unknown mode %q: want one of p2p, away, coll, gups, lock, init", args[0])
 }
 
 // figure prints one figure.

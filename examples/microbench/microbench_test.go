@@ -29,6 +29,7 @@ var figures = map[string]string{
 	"coll": `barrier_npN us, bcast_8_npN us, bcast_1M_npN us, sum_1_npN us, sum_1Mi_npN us,
 		alltoall_8_npN us, alltoall_64K_npN us, fcollect_8_npN us, fcollect_64K_npN us`,
 	"gups": `gups_xor Mups`,
+	"lock": `lock_1000 s`,
 	"init": `init_s s, rss MiB, pss MiB`,
 }
 
@@ -75,7 +76,7 @@ func TestMicrobench_InProcess(t *testing.T) {
 	for _, c := range []struct {
 		mode string
 		np   int
-	}{{"p2p", 2}, {"p2p", 3}, {"away", 2}, {"coll", 1}, {"coll", 3}, {"gups", 3}} {
+	}{{"p2p", 2}, {"p2p", 3}, {"away", 2}, {"coll", 1}, {"coll", 3}, {"gups", 3}, {"lock", 3}} {
 		if reportedAsRace(c.mode) {
 			continue
 		}

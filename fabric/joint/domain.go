@@ -115,6 +115,12 @@ func (d *Domain) Endpoint() (fabric.Endpoint, error) {
 // Wait implements [fabric.Domain].
 func (d *Domain) Wait(c fabric.Cond) error { return d.near.Wait(c) }
 
+// WaitAny implements [fabric.Domain].
+func (d *Domain) WaitAny(s fabric.Conds) error { return d.near.WaitAny(s) }
+
+// Look implements [fabric.Domain].
+func (d *Domain) Look(c fabric.Cond) bool { return d.near.Look(c) }
+
 // Wake implements [fabric.Domain].
 func (d *Domain) Wake(pe int) { d.near.Wake(pe) }
 

@@ -99,9 +99,21 @@ func (d *domain) Wait(c fabric.Cond) error {
 	if c.PE != d.me && !d.w.near(d.me, c.PE) {
 		return fmt.Errorf("fabric/loop: wait: PE %d is not near PE %d", c.PE, d.me)
 	}
+	return d.wait(fabric.Conds{Cond: c, N: 1})
+}
+
+// WaitAny implements [fabric.Domain].
+func (d *domain) WaitAny(c fabric.Conds) error {
+	if c.PE != d.me {
+		return fmt.Errorf("fabric/loop: wait: PE %d's words, and this is PE %d", c.PE, d.me)
+	}
+	return d.wait(c)
+}
+
+func (d *domain) wait(c fabric.Conds) error {
 	s, size := d.w.segments[c.PE], fabric.Addr(c.Type.Size())
-	if c.Off >= fabric.Addr(len(s.mem)) || c.Off%size != 0 || !c.Type.Integer() {
-		return fmt.Errorf("fabric/loop: wait for a %v at offset %d of %d", c.Type, c.Off, len(s.mem))
+	if end := fabric.Addr(len(s.mem)); c.Off >= end || fabric.Addr(c.N) > (end-c.Off)/size || c.Off%size != 0 || !c.Type.Integer() {
+		return fmt.Errorf("fabric/loop: wait for %d words, each a %v, at offset %d of %d", c.N, c.Type, c.Off, end)
 	}
 	if err := d.w.ended(); err != nil {
 		return err
@@ -109,8 +121,25 @@ func (d *domain) Wait(c fabric.Cond) error {
 	if w := s.add(c); w != nil && !d.await(s, w) {
 		return d.w.ended()
 	}
-	s.noteWait(c.Off, size)
+	if c.Single() {
+		s.noteWait(c.Off, size)
+		return nil
+	}
+	for i := 0; i < c.N && race.Enabled; i++ {
+		if one, counts := c.At(i); counts {
+			d.Look(one)
+		}
+	}
 	return nil
+}
+
+// Look implements [fabric.Domain].
+func (d *domain) Look(c fabric.Cond) bool {
+	if !d.own.lookFor(c) {
+		return false
+	}
+	d.own.noteWait(c.Off, fabric.Addr(c.Type.Size()))
+	return true
 }
 
 // await reports whether w's condition held before the job was aborted. A timer

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"time"
 
 	"github.com/goshmem/goshmem/fabric"
 	"github.com/goshmem/goshmem/internal/race"
@@ -198,9 +199,17 @@ func (e *endpoint) QuietPEs(pes []int) error {
 	return nil
 }
 
-// Progress implements [fabric.Endpoint].
+// patience is how many passes of progress the longest delay takes.
+const patience = 64
+
+// Progress implements [fabric.Endpoint]. Where delays pass, a pass takes time: in a
+// testing/synctest bubble it stands still while somebody polls.
 func (e *endpoint) Progress() error {
-	runtime.Gosched()
+	if e.w.o.MaxDelay > 0 {
+		time.Sleep(e.w.o.MaxDelay/patience + 1)
+	} else {
+		runtime.Gosched()
+	}
 	return e.usable()
 }
 

@@ -30,8 +30,8 @@ type group struct {
 
 // A waiter is a Wait that has to wait.
 type waiter struct {
-	cond       fabric.Cond
-	ready      chan struct{} // closed once cond held
+	conds      fabric.Conds
+	ready      chan struct{} // closed once conds held
 	next, prev *waiter       // in the ring, or nil
 }
 
@@ -144,13 +144,25 @@ func (s *segment) updated(off, size fabric.Addr) {
 	race.Disable()
 	for w := s.waiters.next; w != &s.waiters; {
 		next := w.next
-		if c := w.cond; c.Off < off+size && off < c.Off+fabric.Addr(c.Type.Size()) && c.Holds(s.look(c.Off, c.Type.Size())) {
+		if c := &w.conds; c.Off < off+size && off < c.Off+fabric.Addr(c.N)*fabric.Addr(c.Type.Size()) && s.holds(c) {
 			s.remove(w)
 			close(w.ready)
 		}
 		w = next
 	}
 	race.Enable()
+}
+
+// holds reports whether c holds. The caller has mu.
+//
+//go:norace
+func (s *segment) holds(c *fabric.Conds) bool {
+	for i := range c.N {
+		if one, counts := c.At(i); counts && one.Holds(s.look(one.Off, one.Type.Size())) {
+			return true
+		}
+	}
+	return c.Stopped()
 }
 
 // wake ends the waits whose conditions hold.
@@ -164,8 +176,8 @@ func (s *segment) wake() {
 // add returns a waiter for c, or nil if c holds.
 //
 //go:norace
-func (s *segment) add(c fabric.Cond) *waiter {
-	w := &waiter{cond: c, ready: make(chan struct{})}
+func (s *segment) add(c fabric.Conds) *waiter {
+	w := &waiter{conds: c, ready: make(chan struct{})}
 	s.mu.Lock()
 	race.Disable()
 	w.prev, w.next = s.waiters.prev, &s.waiters
@@ -173,13 +185,25 @@ func (s *segment) add(c fabric.Cond) *waiter {
 	// First say that someone sleeps, then look: whoever stores directly does
 	// it the other way round.
 	atomic.AddUint32(&s.group.sleepers, 1)
-	if c.Holds(s.look(c.Off, c.Type.Size())) {
+	if s.holds(&w.conds) {
 		s.remove(w)
 		w = nil
 	}
 	race.Enable()
 	s.mu.Unlock()
 	return w
+}
+
+// lookFor reports whether c holds.
+//
+//go:norace
+func (s *segment) lookFor(c fabric.Cond) bool {
+	s.mu.Lock()
+	race.Disable()
+	held := c.Holds(s.look(c.Off, c.Type.Size()))
+	race.Enable()
+	s.mu.Unlock()
+	return held
 }
 
 // check removes w if its condition holds or if it is to give up, and reports
@@ -189,7 +213,7 @@ func (s *segment) add(c fabric.Cond) *waiter {
 func (s *segment) check(w *waiter, giveUp bool) (held bool) {
 	s.mu.Lock()
 	race.Disable()
-	held = w.next == nil || w.cond.Holds(s.look(w.cond.Off, w.cond.Type.Size()))
+	held = w.next == nil || s.holds(&w.conds)
 	if w.next != nil && (held || giveUp) {
 		s.remove(w)
 	}

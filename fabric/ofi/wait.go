@@ -77,19 +77,24 @@ func (d *Domain) poll(w word, c fabric.Cond, slices int) (held bool, err error) 
 		if c.Holds(w.load(c.Type.Size())) || d.shim.waitWord(w, c, d.spin) {
 			return true, nil
 		}
-		switch {
-		case d.o.Crowded:
-			schedYield() // from Go: a call into C that lasts costs its goroutine the processor
-			if i&7 == 7 {
-				runtime.Gosched()
-			}
-		case d.single:
-			runtime.Gosched()
-		default:
-			d.turns.call()
-		}
+		d.giveTurn(i)
 	}
 	return false, nil
+}
+
+// giveTurn lets others run after slice i of a wait.
+func (d *Domain) giveTurn(i int) {
+	switch {
+	case d.o.Crowded:
+		schedYield() // from Go: a call into C that lasts costs its goroutine the processor
+		if i&7 == 7 {
+			runtime.Gosched()
+		}
+	case d.single:
+		runtime.Gosched()
+	default:
+		d.turns.call()
+	}
 }
 
 // schedYield gives the core to another process. RawSyscall is right: the call
@@ -162,7 +167,8 @@ type waits struct {
 // parked is one waiting goroutine.
 type parked struct {
 	word word
-	cond fabric.Cond // of word
+	cond fabric.Cond  // of word
+	any  fabric.Conds // in place of both, if it has words
 
 	pin   runtime.Pinner // of what operations in flight use
 	owner *Endpoint      // of operations that were given up, kept alive for them
@@ -182,10 +188,18 @@ func (w *waits) take() *parked {
 }
 
 // put gives p back. Its pins have been taken off.
-func (w *waits) put(p *parked) { w.pool.Put(p) }
+func (w *waits) put(p *parked) {
+	p.any = fabric.Conds{}
+	w.pool.Put(p)
+}
 
 // ready reports whether what p waits for has come.
-func (p *parked) ready() bool { return p.cond.Holds(p.word.load(p.cond.Type.Size())) }
+func (w *waits) ready(p *parked) bool {
+	if p.any.N > 0 {
+		return w.d.holds(&p.any)
+	}
+	return p.cond.Holds(p.word.load(p.cond.Type.Size()))
+}
 
 // sleep returns once what me waits for has come. With an error it may not have,
 // because the job is ending.
@@ -209,7 +223,7 @@ func (w *waits) sleep(me *parked) error {
 		}
 	}
 	w.mu.Unlock()
-	if me.ready() {
+	if w.ready(me) {
 		return nil
 	}
 	return w.d.ended()
@@ -252,7 +266,11 @@ func (w *waits) lead(me *parked) {
 				break
 			}
 			w.mu.Unlock()
-			_, _ = d.poll(me.word, me.cond, 1) // settle looks again
+			if me.any.N > 0 {
+				_, _ = d.pollAny(&me.any, 1)
+			} else {
+				_, _ = d.poll(me.word, me.cond, 1) // settle looks again
+			}
 			w.mu.Lock()
 		}
 		if d.auto {
@@ -267,7 +285,7 @@ func (w *waits) settle(me *parked) {
 	ending := w.d.ended() != nil
 	keep := w.parked[:0]
 	for _, p := range w.parked {
-		if !ending && !p.ready() {
+		if !ending && !w.ready(p) {
 			keep = append(keep, p)
 			continue
 		}

@@ -36,12 +36,21 @@ func (d *Domain) waitDriven(c fabric.Cond) error {
 			schedYield()
 		}
 		runtime.Gosched()
-		if err := d.waits.sleep(c); err != nil {
+		if err := d.waits.sleep(fabric.Conds{Cond: c, N: 1}); err != nil {
 			return err
 		}
 	}
 	d.noteAcquire(c.Off)
 	return nil
+}
+
+// pollFor returns what the driver is to poll for: a word of the own segment, if that is
+// all that is waited for.
+func pollFor(s *fabric.Conds) fabric.Cond {
+	if s.Single() {
+		return s.Cond
+	}
+	return fabric.Cond{PE: -1} // nobody's: it polls once
 }
 
 // pollsAfter returns how often to poll after a sleep that was rung.
@@ -59,7 +68,7 @@ func (w *waits) poll(me *parked, n int) {
 			return
 		}
 		w.mu.Unlock()
-		w.d.driver.Poll(me.cond) // settle looks again
+		w.d.driver.Poll(pollFor(&me.conds)) // settle looks again
 		runtime.Gosched()
 		w.mu.Lock()
 		w.settle(me)

@@ -52,12 +52,15 @@ func (d *Domain) Wait(c fabric.Cond) error {
 		return nil
 	}
 	// What this PE has stored may be what others sleep for.
-	fullFence(&d.waits.fence)
-	d.Wake(-1)
+	d.wakeUsers()
 	if d.driver != nil {
 		return d.waitDriven(c)
 	}
-	for i := 1; i <= d.policy.yields; i++ {
+	yields := d.policy.yields
+	if c.Long && d.policy.crowded {
+		yields = 0
+	}
+	for i := 1; i <= yields; i++ {
 		schedYield()
 		if c.Holds(loadWord(p, c.Type.Size())) {
 			d.noteAcquire(c.Off)
@@ -68,11 +71,20 @@ func (d *Domain) Wait(c fabric.Cond) error {
 			runtime.Gosched()
 		}
 	}
-	if err := d.waits.sleep(c); err != nil {
+	if err := d.waits.sleep(fabric.Conds{Cond: c, N: 1}); err != nil {
 		return err
 	}
 	d.noteAcquire(c.Off)
 	return nil
+}
+
+// wakeUsers wakes who sleeps for words of the heap. Whoever changes the runtime's own
+// wakes those who sleep for them.
+func (d *Domain) wakeUsers() {
+	fullFence(&d.waits.fence)
+	if d.ctl.Sleepers.Load() != 0 {
+		d.Wake(-1)
+	}
 }
 
 // Wake implements [fabric.Domain].
@@ -92,7 +104,8 @@ func (d *Domain) Wake(pe int) {
 // ring wakes the node's i-th PE if it sleeps and what it sleeps for may have come.
 func (d *Domain) ring(i int) {
 	st := d.ctl.Status(i)
-	switch st.Sleeping.Load() {
+	sleeping := st.Sleeping.Load()
+	switch sleeping {
 	case segment.Awake:
 		return
 	case segment.SleepOne:
@@ -110,8 +123,11 @@ func (d *Domain) ring(i int) {
 			return
 		}
 	}
-	st.Doorbell.Add(1)
-	futexWake(&st.Doorbell)
+	// One ring is enough until the PE sleeps anew: until it runs, others may come by.
+	if st.Sleeping.CompareAndSwap(sleeping, segment.Awake) {
+		st.Doorbell.Add(1)
+		futexWake(&st.Doorbell)
+	}
 }
 
 // contains reports whether a condition from another PE's status page names a
@@ -138,9 +154,9 @@ type waits struct {
 
 // parked is one waiting goroutine.
 type parked struct {
-	cond fabric.Cond
-	done bool          // its condition held, or the job is ending
-	wake chan struct{} // for others than the leader: done, or time to lead
+	conds fabric.Conds
+	done  bool          // its conditions held, or the job is ending
+	wake  chan struct{} // for others than the leader: done, or time to lead
 }
 
 func (w *waits) init(d *Domain) {
@@ -148,10 +164,10 @@ func (w *waits) init(d *Domain) {
 	w.pool.New = func() any { return &parked{wake: make(chan struct{}, 1)} }
 }
 
-// sleep returns once c holds.
-func (w *waits) sleep(c fabric.Cond) error {
+// sleep returns once s holds.
+func (w *waits) sleep(s fabric.Conds) error {
 	me := w.pool.Get().(*parked)
-	me.cond, me.done = c, false
+	me.conds, me.done = s, false
 	w.mu.Lock()
 	w.parked = append(w.parked, me)
 	if w.leading {
@@ -173,6 +189,7 @@ func (w *waits) sleep(c fabric.Cond) error {
 		}
 	}
 	w.mu.Unlock()
+	me.conds = fabric.Conds{}
 	w.pool.Put(me)
 	return w.d.aborted()
 }
@@ -182,13 +199,17 @@ func (w *waits) sleep(c fabric.Cond) error {
 func (w *waits) lead(me *parked) {
 	st, driver := w.d.status, w.d.driver
 	polls := 1 // after a ring
-	for nap := w.d.policy.nap; ; nap = nextNap(nap) {
+	nap := w.d.policy.nap
+	if me.conds.Long {
+		nap = longestNap
+	}
+	for ; ; nap = nextNap(nap) {
 		bell := st.Doorbell.Load()
-		if len(w.parked) == 1 {
-			st.CondPE.Store(uint32(me.cond.PE))
-			st.CondOff.Store(uint64(me.cond.Off))
-			st.CondHow.Store(uint32(me.cond.Cmp) | uint32(me.cond.Type)<<8)
-			st.CondVal.Store(me.cond.Value)
+		if c := &me.conds; len(w.parked) == 1 && c.Single() {
+			st.CondPE.Store(uint32(c.PE))
+			st.CondOff.Store(uint64(c.Off))
+			st.CondHow.Store(uint32(c.Cmp) | uint32(c.Type)<<8)
+			st.CondVal.Store(c.Value)
 			st.Sleeping.Store(segment.SleepOne)
 		} else {
 			st.Sleeping.Store(segment.SleepAny)
@@ -232,7 +253,7 @@ func nextNap(nap time.Duration) time.Duration { return min(2*nap, longestSystem)
 // and how long it may last.
 func (w *waits) counter() (count *atomic.Uint32, longest time.Duration) {
 	for _, p := range w.parked {
-		if !p.cond.System {
+		if !p.conds.System {
 			return &w.d.ctl.Sleepers, longestNap
 		}
 	}
@@ -245,7 +266,7 @@ func (w *waits) settle(me *parked) {
 	ending := w.d.aborted() != nil
 	keep := w.parked[:0]
 	for _, p := range w.parked {
-		if !ending && !p.cond.Holds(loadWord(w.d.word(p.cond.PE, p.cond.Off), p.cond.Type.Size())) {
+		if !ending && !w.d.holds(&p.conds) {
 			keep = append(keep, p)
 			continue
 		}

@@ -79,7 +79,8 @@ func rows() []row {
 		putRows(), stridedRows(), vectorRows(), nbiRows(),
 		atomicRows(), contentionRows(), beyondRows(), atomicNBIRows(), signalRows(),
 		barrierRows(), exchangeRows(), collectRows(), reduceRows(), operatorRows(), scanRows(),
-		waitRows(), testRows(), fenceRows(), quietRows(), orderingRows(),
+		waitRows(), testRows(), waitWordsRows(), testWordsRows(), lockRows(), futureRows(), refRows(),
+		fenceRows(), quietRows(), orderingRows(),
 	)
 }
 

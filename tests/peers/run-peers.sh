@@ -9,7 +9,7 @@ usage() {
 	cat <<'EOF'
 usage: run-peers.sh [--median K] [MODE [NP [PEER ...]]]
 
-MODE   p2p (default), gups, coll, init: figures of one kind
+MODE   p2p (default), gups, coll, lock, init: figures of one kind
        away: of goshmem alone, with a target that sleeps or computes
        check: do the OpenSHMEM peers deliver what they are given?
        limits: what the machine itself allows (no NP, no PEER)
@@ -17,6 +17,7 @@ NP     number of PEs, 2 if not given
 PEER   goshmem oshmem-shm ompi-sm mpich-alloc (these four if none is given)
        oshmem-tcp ompi-tcp mpich-tcp ompi-shared mpich-shared
        goshmem-ofi (all through libfabric), libfabric (a C loop over it; p2p only)
+       mcs (a lock in C; lock only, with goshmem the default there)
 --median K   run all peers in turn, K times, and print medians
 
 One line a figure: peer name value unit ratio. The ratio is to the best of the
@@ -51,6 +52,7 @@ shift $(($# < 2 ? $# : 2))
 [[ $np =~ ^[1-9][0-9]{0,4}$ ]] || die "NP is a number of PEs from 1 to 99999, not '$np'"
 case $mode in
 away) [ $# -gt 0 ] || set -- goshmem-ofi ;;
+lock) [ $# -gt 0 ] || set -- goshmem mcs ;;
 p2p | gups | coll | init) [ $# -gt 0 ] || set -- goshmem oshmem-shm ompi-sm mpich-alloc ;;
 check) [ $# -gt 0 ] || set -- oshmem-shm oshmem-tcp ;;
 limits) set -- limits ;;
@@ -129,6 +131,10 @@ measure() {
 		libs=(-lfabric) && build ofi_bench "$here/ofi_bench.c" gcc "${cflags[@]}" && libs=()
 		run "$peer" "$tmp/ofi_bench"
 		;;
+	mcs)
+		build lock_bench "$here/lock_bench.c" gcc "${cflags[@]}"
+		run "$peer" "$tmp/lock_bench" "$np"
+		;;
 	oshmem-shm)
 		oshmem $shm
 		run "$peer" "${ompi[@]}" --mca sshmem ucx "$tmp/$shm" "$mode"
@@ -165,11 +171,11 @@ window() { [[ $1 == *-shared ]] && echo shared || echo alloc; }
 
 for peer; do
 	case $mode/$peer in
-	limits/limits | check/oshmem-shm | check/oshmem-tcp) ;;
+	limits/limits | check/oshmem-shm | check/oshmem-tcp | lock/mcs) ;;
 	p2p/libfabric) [ "$np" = 2 ] || die "libfabric is two processes, not $np" ;;
-	check/* | */limits | */libfabric) die "peer $peer has no mode $mode" ;;
+	check/* | */limits | */libfabric | */mcs) die "peer $peer has no mode $mode" ;;
 	*/goshmem | */goshmem-ofi) ;;
-	away/*) die "peer $peer has no mode away" ;;
+	away/* | lock/*) die "peer $peer has no mode $mode" ;;
 	*/oshmem-shm | */oshmem-tcp | */ompi-sm | */ompi-shared | */ompi-tcp | */mpich-alloc | */mpich-shared | */mpich-tcp) ;;
 	*) die "unknown peer $peer; see run-peers.sh --help" ;;
 	esac
