@@ -93,6 +93,12 @@ func (e *endpoint) PutWords(pe int, dst fabric.Addr, words []uint64) error {
 	return err
 }
 
+// Notify implements [fabric.Notifier].
+func (e *endpoint) Notify(pe int, dst fabric.Addr, v uint64) error {
+	_, err := e.issue(&operation{kind: Note, target: pe, off: dst, size: 16, v: v})
+	return err
+}
+
 // Atomic implements [fabric.Endpoint].
 func (e *endpoint) Atomic(pe int, op fabric.Op, dt fabric.Datatype, dst fabric.Addr, v uint64) error {
 	if op.Compares() || op == fabric.OpRead || !fabric.Applies(op, dt) {

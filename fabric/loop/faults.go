@@ -52,6 +52,7 @@ const (
 	Put Kind = iota
 	Get
 	Word
+	Note
 	Atomic
 	Fetch
 	Signal
@@ -69,4 +70,4 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
 
-var kindNames = [...]string{"put", "get", "put word", "atomic", "fetching atomic", "signal"}
+var kindNames = [...]string{"put", "get", "put word", "note", "atomic", "fetching atomic", "signal"}

@@ -175,6 +175,9 @@ func (s *segment) carryOut(o *operation) {
 			break
 		}
 		s.store(o.off, uint8(o.size), o.v)
+	case Note:
+		s.store(o.off, 8, o.v)
+		s.store(o.off+8, 8, o.v)
 	case Atomic, Signal:
 		s.update(o.op, o.dt, o.off, o.v)
 	case Fetch:

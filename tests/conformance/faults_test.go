@@ -46,7 +46,7 @@ var (
 	// lostSync loses what the runtime's own synchronisation sends, once Attach is
 	// over, which takes a PE of two fewer operations than this.
 	lostSync = fault{"lost synchronisation", loop.Faults{Drop: func(e loop.Event) bool {
-		return e.Off < segment.SystemSize && e.Kind == loop.Atomic && e.Issue > 16
+		return e.Off < segment.SystemSize && e.Kind == loop.Note && e.Issue > 16
 	}}}
 
 	// lostReductions loses what a reduction is made of, after Attach.
