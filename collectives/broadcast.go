@@ -9,8 +9,12 @@ import "github.com/goshmem/goshmem/fabric"
 func Broadcast(g *Group, dst, src fabric.Addr, elem uint32, n, root int) error {
 	c := Call{Kind: KindBroadcast, Elem: elem, N: uint64(n), Arg: uint64(root)}
 	switch size := n * int(elem); {
+	case g.far() && size == 0:
+		return g.sync(c)
+	case g.far() && size <= mostFar:
+		return g.broadcastDoubling(c, dst, src, size, root)
 	case g.far():
-		return g.broadcastPull(c, dst, src, size, root)
+		return g.broadcastTree(c, dst, src, size, root)
 	case size <= mostCarry:
 		return g.broadcastCarried(c, dst, src, size, root)
 	default:
@@ -61,19 +65,6 @@ func (g *Group) broadcastShown(c Call, dst, src fabric.Addr, size, root int) err
 		}
 	}
 	return nil
-}
-
-// broadcastPull: two synchronisations, and between them each member copies for itself.
-func (g *Group) broadcastPull(c Call, dst, src fabric.Addr, size, root int) error {
-	if err := g.sync(c); err != nil || size == 0 {
-		return err
-	}
-	if dst != src || root != g.me { // else in place
-		if err := g.fetch(root, g.ownBytes(dst, size), src); err != nil {
-			return err
-		}
-	}
-	return g.finish(c)
 }
 
 // cached is how much is copied at a time where the copy will be read soon: Go's copy of

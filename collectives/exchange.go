@@ -12,18 +12,27 @@ import (
 )
 
 // FCollect puts every member's n elements of elem bytes at src one after the
-// other at dst of every member. Members push, each starting at its neighbour,
+// other at dst of every member. Near members push, each starting at its neighbour,
 // so that no member's memory is everyone's target at once: n-1 puts a member.
 func FCollect(g *Group, dst, src fabric.Addr, elem uint32, n int) error {
-	size := n * int(elem)
-	return g.push(Call{Kind: KindFCollect, Elem: elem, N: uint64(n)}, dst+uintptr(g.me*size), size, func(int) fabric.Addr { return src })
+	c, size := Call{Kind: KindFCollect, Elem: elem, N: uint64(n)}, n*int(elem)
+	switch {
+	case g.far() && g.n == 2 && 0 < size && size <= mostFar:
+		return g.collectPair(c, dst, src, size)
+	case g.far() && size > 0:
+		return g.collectRounds(c, dst, src, size)
+	}
+	return g.push(c, dst+uintptr(g.me*size), size, func(int) fabric.Addr { return src })
 }
 
 // AllToAll puts block j of n elements of elem bytes at src of member i to
 // block i at dst of member j. Members push, as in FCollect.
 func AllToAll(g *Group, dst, src fabric.Addr, elem uint32, n int) error {
-	size := n * int(elem)
-	return g.push(Call{Kind: KindAllToAll, Elem: elem, N: uint64(n)}, dst+uintptr(g.me*size), size, func(q int) fabric.Addr { return src + uintptr(q*size) })
+	c, size := Call{Kind: KindAllToAll, Elem: elem, N: uint64(n)}, n*int(elem)
+	if g.far() && size > 0 && g.n <= mostFlags {
+		return g.exchangeFlags(c, dst, src, size)
+	}
+	return g.push(c, dst+uintptr(g.me*size), size, func(q int) fabric.Addr { return src + uintptr(q*size) })
 }
 
 // push copies size bytes from the own from(q) to dst of every member q.

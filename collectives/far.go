@@ -3,8 +3,6 @@
 package collectives
 
 import (
-	"math/bits"
-
 	"github.com/goshmem/goshmem/fabric"
 )
 
@@ -16,22 +14,9 @@ import (
 // by parity, so that a member that runs ahead by one epoch does not overwrite what
 // others have yet to read.
 func (g *Group) syncDissemination(c Call) error {
-	word := g.farWord()
 	for r, d := 0, 1; d < g.n; r, d = r+1, 2*d {
-		if err := g.w.Endpoint().Notify(g.world((g.me+d)%g.n), g.farSlot(r), word); err != nil {
+		if err := g.exchange(c, (g.me+d)%g.n, r, nil, nil); err != nil {
 			return err
-		}
-		v, err := g.notified(r)
-		switch {
-		case err != nil:
-			return err
-		case v&poison != 0:
-			return g.mismatch(c)
-		case v != word:
-			if err := g.poisonAll(); err != nil {
-				return err
-			}
-			return g.mismatch(c)
 		}
 	}
 	return nil
@@ -106,9 +91,10 @@ func (g *Group) awaitOwn(off uintptr, cmp fabric.Cmp, v uint64) error {
 // far reports whether members talk through the endpoint.
 func (g *Group) far() bool { return g.how >= dissemination }
 
-// farSlot returns where round r's word of this epoch is.
+// farSlot returns where the words of round r of this epoch are. Two sets alternate from one epoch in which
+// all meet to the next.
 func (g *Group) farSlot(r int) uintptr {
-	return g.off + offRounds + uintptr(r)*128 + uintptr(g.epoch&1)*64
+	return g.off + offRounds + uintptr(r)*128 + uintptr(g.met&1)*64
 }
 
 // poisonAll ends this epoch's waits of all members. Those who are still in the
@@ -117,7 +103,7 @@ func (g *Group) farSlot(r int) uintptr {
 // them would have heard, by way of others, from all members that their calls are equal.
 func (g *Group) poisonAll() error {
 	for q := range g.n {
-		for r := range bits.Len(uint(g.n - 1)) {
+		for r := range g.rounds() {
 			if err := g.w.Endpoint().Notify(g.world(q), g.farSlot(r), poison); err != nil {
 				return err
 			}

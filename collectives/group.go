@@ -64,12 +64,14 @@ type Group struct {
 	chain  uint64 // hash of all calls
 	total  uint64 // what offCount holds when this epoch is complete
 	agreed uint64 // Agree calls
+	met    uint64 // epochs that nobody left before all had come
 	ahead  int    // collectives since one that nobody left before all had come
 	past   [slotRing]Call
 	left   [slotRing][frames.Depth]uintptr // where those were called that members leave before others have come
 	masks  uint64                          // AgreeMask calls
 
-	scratch []byte // two blocks of a reduction
+	scratch []byte           // two blocks of a reduction
+	words   [farWords]uint64 // of the message that is sent
 }
 
 type algorithm uint8
@@ -136,8 +138,7 @@ func (g *Group) sync(c Call) error { return g.carry(c, nil) }
 // carry is sync, and shows payload, of at most mostCarry bytes, to the near members;
 // see carried. Only near groups have any.
 func (g *Group) carry(c Call, payload []byte) error {
-	g.next(c)
-	g.ahead = 0
+	g.meet(c)
 	switch g.how {
 	case flat:
 		return g.syncFlat(c, payload)
@@ -156,6 +157,13 @@ func (g *Group) next(c Call) {
 	g.chain = (g.chain+c.sign())*chainFactor + 1
 	g.past[g.epoch%slotRing] = c
 	g.left[g.epoch%slotRing][0] = 0
+}
+
+// meet begins an epoch that nobody leaves before all have come.
+func (g *Group) meet(c Call) {
+	g.next(c)
+	g.ahead = 0
+	g.met++
 }
 
 // leave begins an epoch that members may leave before others have come. After a few of

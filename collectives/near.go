@@ -12,7 +12,7 @@ func (g *Group) syncFlat(c Call, payload []byte) error {
 	if len(payload) > 0 {
 		copy(g.ownBytes(slot+slotHeader, len(payload)), payload)
 	}
-	storeRelaxed(own, 8, sig)
+	storeSecond(own, sig)
 	storeRelease(own, g.epoch)
 	g.w.Domain().Wake(-1)
 	for i := 1; i < g.n; i++ {
@@ -76,7 +76,7 @@ func (g *Group) show(payload []byte) {
 	if len(payload) > 0 {
 		copy(g.ownBytes(slot+slotHeader, len(payload)), payload)
 	}
-	storeRelaxed(own, 8, g.digest())
+	storeSecond(own, g.digest())
 	storeFenced(own, g.epoch)
 	g.w.Domain().Wake(-1)
 }
@@ -85,7 +85,7 @@ func (g *Group) show(payload []byte) {
 // nobody: they look again by themselves.
 func (g *Group) mark() {
 	own := g.w.Own(g.slot())
-	storeRelaxed(own, 8, g.digest())
+	storeSecond(own, g.digest())
 	storeRelease(own, g.epoch)
 }
 
@@ -110,7 +110,7 @@ func (g *Group) carried(q, n int) []byte { return g.bytesAt(q, g.slot()+slotHead
 func (g *Group) poisonNear() {
 	for e := g.epoch; e < g.epoch+slotRing-1; e++ {
 		own := g.w.Own(g.off + offSlots + uintptr(e%slotRing)*slotSize)
-		storeRelaxed(own, 8, 0)
+		storeSecond(own, 0)
 		storeFenced(own, poison|g.epoch)
 	}
 	if g.how == central {

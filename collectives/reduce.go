@@ -79,10 +79,14 @@ func MinReduceScatter[T Ordered](g *Group, a Array) error {
 
 // reduce chooses an algorithm.
 func (g *Group) reduce(c Call, a Array, f fold) error {
-	if size := a.N * int(c.Elem); !g.far() && size <= mostCarry {
+	switch size := a.N * int(c.Elem); {
+	case !g.far() && size <= mostCarry:
 		return g.reduceCarried(c, a, f)
+	case g.far() && 0 < size && size <= mostFar:
+		return g.reduceFar(c, a, f)
+	default:
+		return g.reduceShares(c, a, f)
 	}
-	return g.reduceShares(c, a, f)
 }
 
 // reduceCarried: the elements travel with the synchronisation, and each member combines

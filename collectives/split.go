@@ -78,7 +78,7 @@ func (g *Group) Pairs(c Call, own Pair) ([]Pair, error) {
 // leaves it has got every message that is meant for it; all have entered, so nobody
 // is still in a call before.
 func (g *Group) Leave(c Call) error {
-	g.next(c)
+	g.meet(c)
 	if err := g.syncDissemination(c); err != nil {
 		return err
 	}

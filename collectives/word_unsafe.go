@@ -42,9 +42,9 @@ func loadRelaxed(p pointer, off uintptr) uint64 {
 	return atomic.LoadUint64((*uint64)(unsafe.Add(p, off))) // the next word of the same slot
 }
 
-// storeRelaxed stores v off bytes behind p. A storeRelease follows.
-func storeRelaxed(p pointer, off uintptr, v uint64) {
-	*(*uint64)(unsafe.Add(p, off)) = v // the next word of the same slot
+// storeSecond stores v in the word behind that at p. A storeRelease or storeFenced follows.
+func storeSecond(p pointer, v uint64) {
+	*(*uint64)(unsafe.Add(p, 8)) = v // of the same slot
 }
 
 // bytesAt returns the n bytes at off in near PE pe's segment, or nil.

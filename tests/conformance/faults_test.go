@@ -46,12 +46,12 @@ var (
 	// lostSync loses what the runtime's own synchronisation sends, once Attach is
 	// over, which takes a PE of two fewer operations than this.
 	lostSync = fault{"lost synchronisation", loop.Faults{Drop: func(e loop.Event) bool {
-		return e.Off < segment.SystemSize && e.Kind == loop.Note && e.Issue > 16
+		return e.Off < segment.SystemSize && (e.Kind == loop.Note || e.Kind == loop.Word) && e.Issue > 16
 	}}}
 
 	// lostReductions loses what a reduction is made of, after Attach.
 	lostReductions = fault{"lost parts of reductions", loop.Faults{Drop: func(e loop.Event) bool {
-		return e.Kind == loop.Get && e.Off >= segment.SystemSize
+		return e.Kind == loop.Get && e.Off >= segment.SystemSize || e.Kind == loop.Word && e.Off < segment.SystemSize && e.Issue > 16
 	}}}
 
 	quietIgnored = fault{"quiet ignored", loop.Faults{IgnoreQuiet: true}}

@@ -110,7 +110,7 @@ func exchangeRows() []row {
 	return []row{
 		{
 			sec: "9.10.5", name: "alltoall: block j of PE i becomes block i of PE j",
-			heap: 2 << 20, faults: []fault{lostPuts, quietIgnored},
+			heap: 2 << 20, faults: []fault{lostPuts},
 			run: func(pe *shmem.PE) error {
 				n := pe.NPEs()
 				for _, m := range lengths {
@@ -134,7 +134,7 @@ func exchangeRows() []row {
 		},
 		{
 			sec: "9.10.7", name: "broadcast: from each root to all PEs, the root included",
-			faults: []fault{lostGets},
+			faults: []fault{lostPuts},
 			run: func(pe *shmem.PE) error {
 				for _, m := range lengths {
 					dst, src := alloc[int16](pe, m+1), alloc[int16](pe, m)
@@ -153,7 +153,7 @@ func exchangeRows() []row {
 		},
 		{
 			sec: "9.10.7", name: "broadcast: elements of any type",
-			faults: []fault{lostGets},
+			faults: []fault{lostPuts},
 			run: func(pe *shmem.PE) error {
 				dst, src := alloc[pair](pe, 2), alloc[pair](pe, 2)
 				if pe.MyPE() == pe.NPEs()-1 {
@@ -165,7 +165,7 @@ func exchangeRows() []row {
 		},
 		{
 			sec: "9.10.8", name: "fcollect: the blocks of all PEs, in their order, on every PE",
-			heap: 2 << 20, faults: []fault{lostPuts, quietIgnored},
+			heap: 2 << 20, faults: []fault{lostPuts},
 			run: func(pe *shmem.PE) error {
 				n := pe.NPEs()
 				for _, m := range lengths {

@@ -47,7 +47,7 @@ func reduceRows() []row {
 		},
 		{
 			sec: "9.10.9", name: "sum_reduce: integers wrap around",
-			faults: []fault{lostPuts},
+			faults: []fault{lostReductions},
 			run: func(pe *shmem.PE) error {
 				x := alloc[int8](pe, 2)
 				copy(x.Local(), []int8{127, int8(-128 + pe.MyPE())})
@@ -77,7 +77,7 @@ func reduceRows() []row {
 		},
 		{
 			sec: "9.10.9", name: "sum_reduce: a NaN stays one",
-			faults: []fault{lostPuts},
+			faults: []fault{lostReductions},
 			run: func(pe *shmem.PE) error {
 				x := alloc[float32](pe, 3)
 				x.Local()[1] = 1
@@ -94,7 +94,7 @@ func reduceRows() []row {
 		},
 		{
 			sec: "9.10.9", name: "sum_reduce: many in a row on the same objects",
-			faults: []fault{lostPuts},
+			faults: []fault{lostReductions},
 			run: func(pe *shmem.PE) error {
 				x := alloc[uint32](pe, 3)
 				copy(x.Local(), []uint32{1, 2, 3})

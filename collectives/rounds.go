@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package collectives
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/goshmem/goshmem/fabric"
+)
+
+// A far message is a few words in a slot of the receiver's: farWord, twice, and up to
+// mostFar bytes of payload, 4 in each word, below 32 bits of the epoch. So each word
+// says by itself whether it has come, and all travel in one message, in no order
+// (NCCL calls this LL). To be taken for a new one, a word would have to be 2^32
+// collectives old.
+const (
+	farWords  = 64 / 8
+	farHeader = 2 // words
+	mostFar   = 4 * (farWords - farHeader)
+)
+
+// Slots for what precedes and follows the rounds among a power of two of members.
+const (
+	roundBefore = maxRounds - 1
+	roundAfter  = maxRounds - 2
+	mostFlags   = maxRounds - 2 // members whose flags have slots of their own, and one
+)
+
+// rounds returns how many slots messages may come in.
+func (g *Group) rounds() int {
+	if g.n <= mostFlags {
+		return maxRounds
+	}
+	return bits.Len(uint(g.n - 1))
+}
+
+// send sends payload to member q.
+func (g *Group) send(q int, slot uintptr, payload []byte) error {
+	if len(payload) == 0 {
+		return g.w.Endpoint().Notify(g.world(q), slot, g.farWord())
+	}
+	g.words[0], g.words[1] = g.farWord(), g.farWord()
+	n := farHeader
+	for ; len(payload) > 0; n++ {
+		var b [4]byte
+		payload = payload[copy(b[:], payload):]
+		g.words[n] = g.epoch<<32 | uint64(binary.NativeEndian.Uint32(b[:]))
+	}
+	return g.w.Endpoint().PutWords(g.world(q), slot, g.words[:n])
+}
+
+// sendTo puts src at dst of member q and then farWord, once, in its slot; see arrived. Who
+// waits for a message would not see it, so the members synchronise before.
+func (g *Group) sendTo(q int, dst fabric.Addr, src []byte, slot uintptr) error {
+	return g.w.Endpoint().PutSignal(g.world(q), dst, src, slot, fabric.OpWrite, g.farWord())
+}
+
+// arrived waits for what a member sends to its place.
+func (g *Group) arrived(c Call, slot uintptr) error {
+	if err := g.awaitOwn(slot, fabric.CmpGE, g.epoch<<farDigest); err != nil {
+		return err
+	}
+	return g.judge(c, loadRelaxed(g.w.Own(slot), 0))
+}
+
+// judge returns an error unless a member that sent v is in the same call.
+func (g *Group) judge(c Call, v uint64) error {
+	switch {
+	case v&poison != 0:
+		return g.mismatch(c)
+	case v != g.farWord():
+		if err := g.poisonAll(); err != nil {
+			return err
+		}
+		return g.mismatch(c)
+	}
+	return nil
+}
+
+// receive waits for a message of this epoch in the own slot of a round.
+func (g *Group) receive(c Call, round int, payload []byte) error {
+	v, err := g.notified(round)
+	if err != nil {
+		return err
+	}
+	if err := g.judge(c, v); err != nil {
+		return err
+	}
+	slot := g.farSlot(round) + 8*(farHeader-1)
+	for len(payload) > 0 {
+		slot += 8
+		v := loadRelaxed(g.w.Own(slot), 0)
+		for uint32(v>>32) != uint32(g.epoch) {
+			if err := g.awaitOwn(slot, fabric.CmpNE, v); err != nil {
+				return err
+			}
+			v = loadRelaxed(g.w.Own(slot), 0)
+		}
+		var b [4]byte
+		binary.NativeEndian.PutUint32(b[:], uint32(v))
+		payload = payload[copy(payload, b[:]):]
+	}
+	return nil
+}
+
+// exchange sends mine to a member and receives theirs from it.
+func (g *Group) exchange(c Call, q, round int, mine, theirs []byte) error {
+	if err := g.send(q, g.farSlot(round), mine); err != nil {
+		return err
+	}
+	return g.receive(c, round, theirs)
+}
+
+// reduceDoubling: recursive doubling: in round r a member exchanges what it has with the
+// one whose number differs in bit r, and both combine it in the same order: ⌊log2 n⌋
+// messages a member, and one before and one after for those beyond a power of two. Members
+// that are in other calls would wait in other slots, for each other and for ever, so of more than
+// two all synchronise first.
+func (g *Group) reduceDoubling(c Call, mine []byte, f fold) error {
+	if g.n > 2 {
+		if err := g.sync(c); err != nil {
+			return err
+		}
+	}
+	g.meet(c)
+	theirs := g.buffers()[block : block+len(mine)]
+	all := 1 << (bits.Len(uint(g.n)) - 1)
+	if g.me >= all {
+		if err := g.send(g.me-all, g.farSlot(roundBefore), mine); err != nil {
+			return err
+		}
+		return g.receive(c, roundAfter, mine)
+	}
+	if g.me+all < g.n {
+		if err := g.receive(c, roundBefore, theirs); err != nil {
+			return err
+		}
+		f(mine, theirs)
+	}
+	for r, d := 0, 1; d < all; r, d = r+1, 2*d {
+		if err := g.exchange(c, g.me^d, r, mine, theirs); err != nil {
+			return err
+		}
+		if g.me&d == 0 {
+			f(mine, theirs)
+		} else {
+			f(theirs, mine)
+			copy(mine, theirs)
+		}
+	}
+	if g.me+all < g.n {
+		return g.send(g.me+all, g.farSlot(roundAfter), mine)
+	}
+	return nil
+}
+
+// reduceFar reduces as much as a message holds.
+func (g *Group) reduceFar(c Call, a Array, f fold) error {
+	size := a.N * int(c.Elem)
+	mine := g.buffers()[:size]
+	copy(mine, g.ownBytes(a.Src, size))
+	if err := g.reduceDoubling(c, mine, f); err != nil {
+		return err
+	}
+	copy(g.ownBytes(a.Dst, size), mine)
+	return nil
+}
+
+// broadcastDoubling is reduceDoubling of the root's elements and the others' zeroes: the
+// messages of a tree and more, but as many one after the other, and nobody leaves
+// before all have come.
+func (g *Group) broadcastDoubling(c Call, dst, src fabric.Addr, size, root int) error {
+	mine := g.buffers()[:size]
+	clear(mine)
+	if g.me == root {
+		copy(mine, g.ownBytes(src, size))
+	}
+	if err := g.reduceDoubling(c, mine, or[uint8]); err != nil {
+		return err
+	}
+	copy(g.ownBytes(dst, size), mine)
+	return nil
+}
+
+// broadcastTree: a binomial tree: a synchronisation, and then ⌈log2 n⌉ times the size one after
+// the other; each member gets it once, at its place.
+func (g *Group) broadcastTree(c Call, dst, src fabric.Addr, size, root int) error {
+	if err := g.sync(c); err != nil {
+		return err
+	}
+	g.next(c)
+	v, top, from := (g.me-root+g.n)%g.n, 1<<bits.Len(uint(g.n-1)), g.ownBytes(src, size)
+	if v != 0 {
+		if err := g.arrived(c, g.slot()); err != nil {
+			return err
+		}
+		top, from = v&-v, g.ownBytes(dst, size)
+	}
+	for d := top / 2; d > 0; d /= 2 {
+		if v+d < g.n {
+			if err := g.sendTo((g.me+d)%g.n, dst, from, g.slot()); err != nil {
+				return err
+			}
+		}
+	}
+	if v == 0 && dst != src {
+		copy(g.ownBytes(dst, size), from)
+	}
+	return nil
+}
+
+// collectRounds: a synchronisation, then dissemination: in round r a member sends the 2^r blocks that it
+// has, its own and those before it, to the one 2^r behind it, at their places: ⌈log2 n⌉
+// messages and n-1 blocks a member.
+func (g *Group) collectRounds(c Call, dst, src fabric.Addr, size int) error {
+	if err := g.sync(c); err != nil {
+		return err
+	}
+	g.meet(c)
+	copy(g.ownBytes(dst+uintptr(g.me*size), size), g.ownBytes(src, size))
+	for r, d := 0, 1; d < g.n; r, d = r+1, 2*d {
+		q, m := (g.me+d)%g.n, min(d, g.n-d)
+		first := g.me - m + 1
+		if wrapped := max(0, -first); wrapped > 0 { // blocks at the end of dst
+			at := dst + uintptr((g.n-wrapped)*size)
+			if err := g.w.Endpoint().Put(g.world(q), at, g.ownBytes(at, wrapped*size)); err != nil {
+				return err
+			}
+			if err := g.w.Endpoint().Fence(); err != nil {
+				return err
+			}
+		}
+		first = max(0, first)
+		at := dst + uintptr(first*size)
+		if err := g.sendTo(q, at, g.ownBytes(at, (g.me+1-first)*size), g.farSlot(r)); err != nil {
+			return err
+		}
+		if err := g.arrived(c, g.farSlot(r)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exchangeFlags: every block travels with its flag, in a slot of its sender's: n-1 messages a
+// member. Small ones need no synchronisation: as in one, the first message is to the
+// next member and in slot 0, so that members in different calls find out.
+func (g *Group) exchangeFlags(c Call, dst, src fabric.Addr, size int) error {
+	small := size <= mostFar
+	if !small || g.how == star {
+		if err := g.sync(c); err != nil {
+			return err
+		}
+	}
+	g.meet(c)
+	at := func(off fabric.Addr, i int) fabric.Addr { return off + uintptr(i*size) }
+	copy(g.ownBytes(at(dst, g.me), size), g.ownBytes(at(src, g.me), size))
+	for i := 1; i < g.n; i++ {
+		q := (g.me + i) % g.n
+		if err := g.sendBlock(q, at(dst, g.me), g.ownBytes(at(src, q), size), g.farSlot(i-1)); err != nil {
+			return err
+		}
+	}
+	for i := 1; i < g.n; i++ {
+		var err error
+		if small {
+			err = g.receive(c, i-1, g.ownBytes(at(dst, (g.me-i+g.n)%g.n), size))
+		} else {
+			err = g.arrived(c, g.farSlot(i-1))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// collectPair is for two members, with as much as a message holds.
+func (g *Group) collectPair(c Call, dst, src fabric.Addr, size int) error {
+	g.meet(c)
+	own, other := g.ownBytes(src, size), 1-g.me
+	copy(g.ownBytes(dst+uintptr(g.me*size), size), own)
+	return g.exchange(c, other, 0, own, g.ownBytes(dst+uintptr(other*size), size))
+}
+
+// sendBlock sends a block with its flag: in the slot, or to dst if it is too large.
+func (g *Group) sendBlock(q int, dst fabric.Addr, block []byte, slot uintptr) error {
+	if len(block) <= mostFar {
+		return g.send(q, slot, block)
+	}
+	return g.sendTo(q, dst, block, slot)
+}
