@@ -98,6 +98,16 @@ type PEQuieter interface {
 	QuietPEs(pes []int) error
 }
 
+// Batcher collects small operations.
+type Batcher interface {
+	// Batch opens a batch, or closes it. While it is open, small puts and atomics that
+	// return no value may be held back, to go out together: until the next Fence or Quiet,
+	// until somebody of this PE waits or calls for something to be returned, until as many are there as
+	// go together, and for some 50 µs. Nothing else changes; it is a hint. Closing
+	// sends what is held back, as Close does, and waits for nothing.
+	Batch(open bool) error
+}
+
 // Extended is an Endpoint with every optional capability, each the endpoint's
 // own or the fallback. The zero value is not usable; see [Extend].
 type Extended struct {
@@ -113,12 +123,13 @@ type Extended struct {
 	words   WordsPutter
 	notify  Notifier
 	quieter PEQuieter
+	batch   Batcher
 }
 
 // Extend looks up ep's optional capabilities.
 func Extend(ep Endpoint) *Extended {
 	f := fallback{ep}
-	x := &Extended{Endpoint: ep, nbiPut: f, nbiGet: f, nbiAtom: f, signal: f, sput: f, sget: f, vput: f, vget: f, words: f, notify: f, quieter: f}
+	x := &Extended{Endpoint: ep, nbiPut: f, nbiGet: f, nbiAtom: f, signal: f, sput: f, sget: f, vput: f, vget: f, words: f, notify: f, quieter: f, batch: f}
 	if c, ok := ep.(NBIPutter); ok {
 		x.nbiPut = c
 	}
@@ -151,6 +162,9 @@ func Extend(ep Endpoint) *Extended {
 	}
 	if c, ok := ep.(PEQuieter); ok {
 		x.quieter = c
+	}
+	if c, ok := ep.(Batcher); ok {
+		x.batch = c
 	}
 	return x
 }
@@ -197,6 +211,9 @@ func (x *Extended) Notify(pe int, dst Addr, v uint64) error { return x.notify.No
 
 // QuietPEs implements [PEQuieter].
 func (x *Extended) QuietPEs(pes []int) error { return x.quieter.QuietPEs(pes) }
+
+// Batch implements [Batcher].
+func (x *Extended) Batch(open bool) error { return x.batch.Batch(open) }
 
 // fallback builds the optional capabilities from the nine.
 type fallback struct{ ep Endpoint }
@@ -290,6 +307,9 @@ func (f fallback) Notify(pe int, dst Addr, v uint64) error {
 
 // QuietPEs is Quiet, which waits for more.
 func (f fallback) QuietPEs([]int) error { return f.ep.Quiet() }
+
+// Batch does nothing: nothing is held back.
+func (f fallback) Batch(bool) error { return nil }
 
 // Committer is an optional capability of a Domain whose memory costs nothing
 // until it is committed.

@@ -164,6 +164,7 @@ func (ctx *Context) StartSession(c SessionConfig) {
 	}
 	if c.Batch {
 		ctx.session.Or(sessionBatch)
+		ctx.must("StartSession", -1, ctx.w.Endpoint().Batch(true))
 	}
 }
 
@@ -177,5 +178,7 @@ func (ctx *Context) StopSession() {
 		return
 	}
 	ctx.check("StopSession")
-	ctx.session.Store(0)
+	if ctx.session.Swap(0)&sessionBatch != 0 {
+		ctx.must("StopSession", -1, ctx.w.Endpoint().Batch(false))
+	}
 }

@@ -156,6 +156,8 @@ func printStats(w io.Writer, pes int, provider string, s ofi.Stats) error {
 	line("fi_fetch_atomicmsg", s.FetchAtomics, "")
 	line("fi_compare_atomicmsg", s.CompareAtomics, "")
 	line("fi_inject_write", s.Notes, "  (words of collectives that nobody answers)")
+	line("fi_sendmsg", s.Batches, fmt.Sprintf("  (%d puts and atomics in batches)", s.Records))
+	line("fi_inject", s.Acks, "  (batches carried out)")
 	_, err := w.Write(b.Bytes())
 	if err != nil {
 		return errors.Join(errors.New("print the statistics"), err)

@@ -20,7 +20,7 @@ import (
 
 // The figures of each mode on np PEs, in the order in which they are printed.
 var figures = map[string]string{
-	"p2p": `put8_quiet us, putnbi8_rate Mops/s, get8 us,
+	"p2p": `put8_quiet us, putnbi8_rate Mops/s, putnbi8_batch_rate Mops/s, get8 us,
 		putbw_4K GB/s, putbw_64K GB/s, putbw_1M GB/s, putbw_16M GB/s,
 		getbw_4K GB/s, getbw_64K GB/s, getbw_1M GB/s, getbw_16M GB/s,
 		memcpy_4K GB/s, memcpy_64K GB/s, memcpy_1M GB/s, memcpy_16M GB/s,

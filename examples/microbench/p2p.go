@@ -60,7 +60,7 @@ func p2p(b *bench, measure func(p *pair) error) error {
 
 func pairFigures(p *pair) error {
 	for _, measure := range []func() error{
-		p.put8, p.putRate, p.get8, p.bandwidths, p.strided,
+		p.put8, p.putRate, p.putBatchRate, p.get8, p.bandwidths, p.strided,
 		p.fetchAdd, p.compareSwap, p.fetch, p.addRate, p.pingPong, p.pingPongSignal,
 	} {
 		if err := measure(); err != nil {
@@ -116,6 +116,24 @@ func (p *pair) putRate() error {
 		}
 	})
 	figure(p.out, "putnbi8_rate", 1e-6*window/t, "Mops/s")
+	return err
+}
+
+// putBatchRate is putRate in a session that allows to send puts together.
+func (p *pair) putBatchRate() error {
+	ctx := p.pe.Context()
+	ctx.StartSession(shmem.SessionConfig{Batch: true})
+	defer ctx.StopSession()
+	dst, src := p.dst, p.src.Local()[:window]
+	t, err := p.putting("putnbi8_batch_rate", window, 1, func(n int) {
+		for range n {
+			for k := range window {
+				shmem.PutNBI(dst.Slice(k, k+1), src[k:k+1], other)
+			}
+			p.pe.Quiet()
+		}
+	})
+	figure(p.out, "putnbi8_batch_rate", 1e-6*window/t, "Mops/s")
 	return err
 }
 

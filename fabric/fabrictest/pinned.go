@@ -56,6 +56,20 @@ func Rows(near, direct bool) []string {
 		"endpoint: close completes what is outstanding",
 		"abort: ends present and future waits of all PEs",
 		"close: segments stay mapped",
+		"batch: puts of every size between all alignments and nothing else",
+		"batch: src may be reused on return",
+		"batch: words of each size leave their neighbours",
+		"batch: words are never torn",
+		"batch: every native operation on every type does what Apply says",
+		"batch: four PEs add to one word and none is lost",
+		"batch: fence orders a put before a word",
+		"batch: fence orders a put before an atomic",
+		"batch: quiet completes puts so that a third PE sees them",
+		"batch: quiet completes words and atomics",
+		"batch: many goroutines use one endpoint at once",
+		"batch: leaves by itself",
+		"batch: leaves when it is closed",
+		"batch: leaves when its endpoint is closed",
 	}
 	return slices.DeleteFunc(rows, func(name string) bool {
 		switch name {

@@ -141,3 +141,8 @@ func (e *Endpoint) QuietPEs(pes []int) error {
 	}
 	return e.far.QuietPEs(pes)
 }
+
+// Batch implements [fabric.Batcher].
+func (e *Endpoint) Batch(open bool) error {
+	return errors.Join(e.near.Batch(open), e.far.Batch(open))
+}

@@ -101,6 +101,21 @@ var breaches = []breach{
 		return nil
 	})},
 	{row: "close: segments stay mapped", wrap: func(pe int, d fabric.Domain) fabric.Domain { return scribbler{d, pe} }},
+
+	{row: "batch: puts of every size between all alignments and nothing else", faults: drop(loop.Put, 4097)},
+	{row: "batch: src may be reused on return", wrap: ends(func(ep *fabric.Extended) fabric.Endpoint { return lazyPut{ep} })},
+	{row: "batch: words of each size leave their neighbours", wrap: ends(func(ep *fabric.Extended) fabric.Endpoint { return wideWord{ep} })},
+	{row: "batch: words are never torn", wrap: ends(func(ep *fabric.Extended) fabric.Endpoint { return tornWord{ep} })},
+	{row: "batch: every native operation on every type does what Apply says", faults: drop(loop.Atomic, 2)},
+	{row: "batch: four PEs add to one word and none is lost", wrap: ends(func(ep *fabric.Extended) fabric.Endpoint { return readThenWrite{ep} })},
+	{row: "batch: fence orders a put before a word", faults: loop.Faults{IgnoreFence: true}},
+	{row: "batch: fence orders a put before an atomic", faults: loop.Faults{IgnoreFence: true}},
+	{row: "batch: quiet completes puts so that a third PE sees them", faults: loop.Faults{IgnoreQuiet: true}},
+	{row: "batch: quiet completes words and atomics", faults: loop.Faults{IgnoreQuiet: true}},
+	{row: "batch: many goroutines use one endpoint at once", faults: loop.Faults{IgnoreQuiet: true}},
+	{row: "batch: leaves by itself", faults: drop(loop.Word, 8)},
+	{row: "batch: leaves when it is closed", faults: drop(loop.Atomic, 8)},
+	{row: "batch: leaves when its endpoint is closed", faults: loop.Faults{IgnoreQuiet: true}},
 }
 
 // TestRows_CanFail: each row finds the breach of its sentence.

@@ -157,6 +157,11 @@ func (e *Endpoint) Atomic(pe int, op fabric.Op, dt fabric.Datatype, dst fabric.A
 		_, err := e.FetchAtomic(pe, op, dt, dst, v, 0)
 		return err
 	}
+	if e.batch.open.Load() && e.d.verdict.cpuAtomics {
+		if taken, err := e.collectAtomic(pe, op, ty, dst, v); taken || err != nil {
+			return err
+		}
+	}
 	t, err := e.target(op.String(), pe, dst, int(ty.Size()))
 	if err != nil {
 		return err
@@ -196,6 +201,7 @@ func (e *Endpoint) fetch(pe int, op fabric.Op, ty fabric.Datatype, dst fabric.Ad
 	if err != nil {
 		return 0, err
 	}
+	e.d.flushDirty()
 	defer e.wrote(pe)
 	return e.drive(op.String(), pe, nil, func(uint64, waiter) result {
 		return e.s.fetch(t, fiOps[op], int(ty), op.Compares(), v, cmp)

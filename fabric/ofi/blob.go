@@ -29,6 +29,7 @@ func (r region) target(addr uint64, pe int, off uintptr) target {
 //	2, n   endpoint's address
 //	24     segment: key, base, size
 //	16     control page: key, base
+//	8      token of letters, 0: none are received
 //
 // in little-endian order.
 type blob struct {
@@ -37,10 +38,11 @@ type blob struct {
 	name     []byte
 	segment  region
 	control  region
+	token    uint64
 }
 
 const (
-	blobMagic   = "ofi\x01"
+	blobMagic   = "ofi\x02"
 	maxName     = 512 // bytes of an address
 	maxProvider = 255
 )
@@ -57,7 +59,7 @@ func (b blob) encode() ([]byte, error) {
 	p = append(p, b.provider...)
 	p = le.AppendUint16(p, uint16(len(b.name)))
 	p = append(p, b.name...)
-	for _, v := range []uint64{b.segment.key, b.segment.base, b.segment.size, b.control.key, b.control.base} {
+	for _, v := range []uint64{b.segment.key, b.segment.base, b.segment.size, b.control.key, b.control.base, b.token} {
 		p = le.AppendUint64(p, v)
 	}
 	return p, nil
@@ -88,7 +90,7 @@ func decodeBlob(p []byte) (blob, error) {
 	if n := take(2); n != nil {
 		b.name = take(int(le.Uint16(n)))
 	}
-	words := take(5 * 8)
+	words := take(6 * 8)
 	switch {
 	case words == nil:
 		return blob{}, errors.New("address cut short")
@@ -99,6 +101,7 @@ func decodeBlob(p []byte) (blob, error) {
 	}
 	b.segment = region{le.Uint64(words), le.Uint64(words[8:]), le.Uint64(words[16:])}
 	b.control = region{le.Uint64(words[24:]), le.Uint64(words[32:]), controlSize}
+	b.token = le.Uint64(words[40:])
 	for _, r := range [...]region{b.segment, b.control} {
 		if r.base+r.size < r.base {
 			return blob{}, fmt.Errorf("region of %d bytes at %#x", r.size, r.base)

@@ -16,6 +16,7 @@ func someBlob() blob {
 		version: 1<<16 | 17, provider: "tcp;ofi_rxm", name: []byte{2, 0, 1, 2, 127, 0, 0, 1},
 		segment: region{key: 7, base: 1 << 40, size: 1 << 30},
 		control: region{key: 9, base: 1 << 20, size: controlSize},
+		token:   11,
 	}
 }
 

@@ -80,7 +80,7 @@ func choose(o Options) (offer, verdict, error) {
 	if err != nil {
 		return offer{}, verdict{}, err
 	}
-	q := query{provider: name, txSize: o.TxSize}
+	q := query{provider: name, txSize: o.TxSize, messages: true}
 	if byIP {
 		q.source = source.String()
 		if err := isLocal(source); err != nil {
@@ -88,7 +88,7 @@ func choose(o Options) (offer, verdict, error) {
 		}
 	}
 	var kept offer
-	err = ask(q, func(offers []offer) error {
+	find := func(offers []offer) error {
 		// libfabric takes the names for hints: look again.
 		i := slices.IndexFunc(offers, func(x offer) bool {
 			if x.provider() != name || x.localKeys() {
@@ -102,7 +102,11 @@ func choose(o Options) (offer, verdict, error) {
 		}
 		kept, err = offers[i].keep()
 		return err
-	})
+	}
+	if err = ask(q, find); err != nil {
+		q.messages = false // batches can be done without
+		err = ask(q, find)
+	}
 	v, _ := judge(name)
 	return kept, v, err
 }

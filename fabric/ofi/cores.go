@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startThread starts the domain's thread, on the cores that it may use: a thread inherits
+// startThread starts a thread of the domain, on the cores that it may use: a thread inherits
 // them from the one that starts it. The system may refuse some of them, or all: then it runs where the
 // PE does.
-func (d *Domain) startThread() error {
+func (d *Domain) startThread(start func() error) error {
 	if len(d.o.Cores) > 0 {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
@@ -26,5 +26,5 @@ func (d *Domain) startThread() error {
 			defer func() { _ = unix.SchedSetaffinity(0, &own) }()
 		}
 	}
-	return d.shim.start()
+	return start()
 }

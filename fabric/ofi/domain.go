@@ -32,6 +32,7 @@ type Domain struct {
 	allocated                              bool // registered memory keeps its pages
 	givesKeys                              bool
 	readBack                               bool
+	messages                               bool          // the provider has them
 	keySize                                int           // bytes
 	inject                                 int           // bytes
 	separate                               int           // libfabric endpoints, at most
@@ -50,12 +51,13 @@ type Domain struct {
 	own     blob
 	peers   peers
 
-	door   door // of Poll
-	waits  waits
-	copies copies
-	turns  turns // of who waits
-	other  atomic.Pointer[waker]
-	tokens race.Tokens
+	door    door // of Poll
+	waits   waits
+	copies  copies
+	turns   turns // of who waits
+	other   atomic.Pointer[waker]
+	tokens  race.Tokens
+	flusher sync.Once // starts the flusher
 
 	mu        sync.Mutex // for what follows
 	cause     error      // of the job's end
@@ -135,7 +137,13 @@ func (d *Domain) Register(segment []byte) ([]byte, error) {
 	}
 	d.segment = segment
 	d.own = blob{version: libraryVersion(), provider: d.provider, name: name, segment: mem, control: control}
-	if err := d.startThread(); err != nil {
+	if d.messages {
+		d.own.token = randomKey(8)
+		if err := d.shim.openMail(segment, d.verdict.cpuAtomics, d.own.token, name); err != nil {
+			return nil, fmt.Errorf("fabric/ofi: post buffers for messages: %w", err)
+		}
+	}
+	if err := d.startThread(d.shim.start); err != nil {
 		return nil, fmt.Errorf("fabric/ofi: start the progress thread: %w", err)
 	}
 	b, err := d.own.encode()
@@ -216,6 +224,9 @@ func (d *Domain) ended() error {
 		return fmt.Errorf("%w: PE %d ended it", errAborted, pe-1)
 	}
 	if code := d.shim.broken().Load(); code != 0 {
+		if pe := d.shim.malformed().Load(); pe != 0 {
+			return fmt.Errorf("fabric/ofi: PE %d sent a batch that makes no sense", pe-1)
+		}
 		return fmt.Errorf("fabric/ofi: the completion queue cannot be read: %w", errorOf(-int64(code)))
 	}
 	return errAborted

@@ -46,6 +46,7 @@ func (d *Domain) Poll(c fabric.Cond) bool {
 		return false
 	}
 	defer d.door.leave()
+	d.flushDirty()
 	if c.PE != d.job.PE {
 		d.Progress()
 		return false

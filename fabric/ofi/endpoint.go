@@ -25,6 +25,7 @@ type Endpoint struct {
 	turns  turns
 
 	written written
+	batch   batch
 }
 
 func newEndpoint(d *Domain, s stream) *Endpoint {
@@ -51,6 +52,11 @@ func (e *Endpoint) put(pe int, dst fabric.Addr, src []byte, how int) error {
 	if len(src) == 0 {
 		return e.usable()
 	}
+	if how == putCopy && e.batch.open.Load() && len(src) <= maxSmall {
+		if taken, err := e.collectPut(pe, dst, src); taken || err != nil {
+			return err
+		}
+	}
 	t, err := e.target("put", pe, dst, len(src))
 	if err != nil {
 		return err
@@ -75,6 +81,7 @@ func (e *Endpoint) Get(pe int, dst []byte, src fabric.Addr) error {
 	if err != nil {
 		return err
 	}
+	e.d.flushDirty()
 	if len(dst) > largestOnStack {
 		_, err = e.drive("get", pe, dst, func(from uint64, w waiter) result { return e.s.get(t, dst, from, false, w) })
 		return err
@@ -91,6 +98,7 @@ func (e *Endpoint) Get(pe int, dst []byte, src fabric.Addr) error {
 // PutSignal implements [fabric.SignalPutter]: the signal is updated when the data
 // has been delivered.
 func (e *Endpoint) PutSignal(pe int, dst fabric.Addr, src []byte, signal fabric.Addr, op fabric.Op, v uint64) error {
+	e.d.flushDirty()
 	if op != fabric.OpWrite && op != fabric.OpSum {
 		return fmt.Errorf("fabric/ofi: a signal can't be updated by %v", op)
 	}
@@ -258,6 +266,9 @@ func (e *Endpoint) settle(take bool) error {
 	if err := e.usable(); err != nil {
 		return err
 	}
+	if err := e.flush(); err != nil {
+		return err
+	}
 	if e.d.readBack {
 		return e.settleBack(take)
 	}
@@ -328,9 +339,10 @@ func (e *Endpoint) Close() error {
 	if e.closed.Load() {
 		return nil
 	}
+	e.batch.open.Store(false)
 	err := e.Quiet()
 	e.closed.Store(true)
-	if e.s.inflight().Load() == 0 {
+	if e.endBatch(); e.s.inflight().Load() == 0 {
 		e.d.mu.Lock()
 		delete(e.d.endpoints, e)
 		e.d.mu.Unlock()

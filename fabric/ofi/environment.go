@@ -18,10 +18,14 @@ var settings = [...]struct{ name, value string }{
 	// would miss memory that goes away.
 	{"FI_MR_CACHE_MONITOR", "disabled"},
 
-	// Buffers of ofi_rxm, which only atomics use here, a few dozen bytes each: by default
+	// Buffers of ofi_rxm, which only atomics and acknowledgements of batches use here, a few dozen bytes each: by default
 	// an endpoint touches 67 MB of them before its first message, which takes 0.1 s.
 	{"FI_OFI_RXM_BUFFER_SIZE", "1024"},
 	{"FI_OFI_RXM_MSG_RX_SIZE", "256"},
+
+	// The largest message, in bytes, that ofi_rxm sends without asking: a batch, which would
+	// else be fetched by its target.
+	{"FI_OFI_RXM_EAGER_LIMIT", "16384"},
 
 	// How often ofi_rxm looks for connections, in microseconds: 10 ms by default.
 	{"FI_OFI_RXM_CM_PROGRESS_INTERVAL", "1000"},

@@ -26,6 +26,7 @@ type query struct {
 	provider string // "": every one
 	source   string // address of this host, "": any
 	txSize   int    // 0: the default
+	messages bool   // with messages, too
 	all      bool   // also what this package cannot use
 }
 
@@ -80,6 +81,9 @@ func checkVersion(v uint32) error {
 // demand says what this package needs, and what it is prepared for.
 func demand(hints *C.struct_fi_info, q query) {
 	hints.caps = C.FI_RMA | C.FI_ATOMIC
+	if q.messages {
+		hints.caps |= C.FI_MSG
+	}
 	hints.mode = C.FI_CONTEXT | C.FI_CONTEXT2
 	hints.ep_attr._type = C.FI_EP_RDM
 	hints.domain_attr.mr_mode = C.FI_MR_VIRT_ADDR | C.FI_MR_ALLOCATED | C.FI_MR_PROV_KEY | C.FI_MR_ENDPOINT
@@ -177,6 +181,9 @@ func (o offer) keySize() int { return int(o.c.domain_attr.mr_key_size) }
 
 // auto: the provider makes progress by itself.
 func (o offer) auto() bool { return o.c.domain_attr.data_progress == C.FI_PROGRESS_AUTO }
+
+// messages: it has them.
+func (o offer) messages() bool { return o.c.caps&C.FI_MSG != 0 }
 
 // maxMessage is the size of the largest message in bytes.
 func (o offer) maxMessage() uint64 { return uint64(o.c.ep_attr.max_msg_size) }

@@ -129,6 +129,7 @@ func minus(a, b Stats) Stats {
 	return Stats{
 		a.Writes - b.Writes, a.Reads - b.Reads, a.Atomics - b.Atomics, a.FetchAtomics - b.FetchAtomics, a.CompareAtomics - b.CompareAtomics, a.Notes - b.Notes,
 		a.InjectedWrites - b.InjectedWrites, a.BouncedWrites - b.BouncedWrites,
+		a.Batches - b.Batches, a.Records - b.Records, a.Acks - b.Acks,
 	}
 }
 

@@ -65,6 +65,10 @@ type Stats struct {
 
 	InjectedWrites uint64 // of Writes: sent with FI_INJECT
 	BouncedWrites  uint64 // of Writes: sent from a buffer of this package
+
+	Batches uint64 // fi_sendmsg
+	Records uint64 // puts and atomics in Batches
+	Acks    uint64 // fi_inject: batches carried out here
 }
 
 // Plus returns the sums of both.
@@ -77,5 +81,8 @@ func (s Stats) Plus(t Stats) Stats {
 	s.Notes += t.Notes
 	s.InjectedWrites += t.InjectedWrites
 	s.BouncedWrites += t.BouncedWrites
+	s.Batches += t.Batches
+	s.Records += t.Records
+	s.Acks += t.Acks
 	return s
 }

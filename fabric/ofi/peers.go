@@ -17,6 +17,7 @@ type peer struct {
 	addr    uint64 // in the address vector
 	segment region
 	control region
+	token   uint64 // that letters to it carry, 0: it receives none
 }
 
 // chunkSize is how many peers share a piece of the table.
@@ -80,7 +81,7 @@ func (t *peers) add(pe int, insert func(name []byte) (uint64, error)) (*peer, er
 	if err != nil {
 		return nil, err
 	}
-	p := &peer{addr, b.segment, b.control}
+	p := &peer{addr, b.segment, b.control, b.token}
 	c := t.chunks[pe/chunkSize].Load()
 	if c == nil {
 		c = new(chunk)

@@ -28,6 +28,7 @@ type lab struct {
 	maxMessage uint64             // bytes, 0: the provider's limit
 	native     fabric.AtomicTable // what may run natively, if limit is set
 	limit      bool
+	noMessages bool
 }
 
 // New returns a provider. Nothing is looked for until Probe or Open.
@@ -85,6 +86,7 @@ func (p *Provider) Open(job fabric.Job) (fabric.Domain, error) {
 		provider: o.provider(), auto: o.auto(), allocated: o.allocated() || p.o.Allocated,
 		givesKeys: o.givesKeys(), keySize: o.keySize(), inject: o.injectSize(),
 		readBack: v.readBack || p.o.ReadBack,
+		messages: o.messages() && o.injectSize() >= headSize && !p.lab.noMessages,
 		separate: separateFor(o.txSize()),
 		slices:   int(spinTime / crossing),
 		single:   runtime.GOMAXPROCS(0) == 1,
@@ -94,7 +96,7 @@ func (p *Provider) Open(job fabric.Job) (fabric.Domain, error) {
 	if p.lab.maxMessage != 0 {
 		d.maxMessage = min(d.maxMessage, p.lab.maxMessage)
 	}
-	c := config{pauses: 64, yields: 16, spinners: max(2, runtime.NumCPU()), npes: job.NPEs, maxMessage: d.maxMessage, inOrder: v.inOrder}
+	c := config{pauses: 64, yields: 16, spinners: max(2, runtime.NumCPU()), pe: job.PE, npes: job.NPEs, connect: cmp.Or(p.o.ConnectTimeout, defaultConnectTimeout), maxMessage: d.maxMessage, inOrder: v.inOrder}
 	c.spin, c.standby = crossing, cmp.Or(p.lab.standby, standbyTime)
 	switch {
 	case d.auto:

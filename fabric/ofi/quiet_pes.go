@@ -13,6 +13,9 @@ func (e *Endpoint) QuietPEs(pes []int) error {
 	if err := e.usable(); err != nil || len(pes) == 0 {
 		return err
 	}
+	if err := e.flush(); err != nil {
+		return err
+	}
 	list := make([]int32, len(pes))
 	for i, pe := range pes {
 		list[i] = int32(pe)

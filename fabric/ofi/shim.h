@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/uio.h>
+#include <time.h>
 
 #include <rdma/fabric.h>
 #include <rdma/fi_atomic.h>
@@ -42,6 +43,13 @@ enum {
 	SHIM_WORDS = 65,              // words of one atomic write, at most
 	SHIM_INFLIGHT = 512,          // counted operations of a stream that can be in flight
 	SHIM_TEXT = 96,               // bytes of an error's text
+
+	SHIM_SMALL = 512,     // bytes of a put in a batch, at most
+	SHIM_NAME = 512,      // bytes of an endpoint's address, at most
+	SHIM_LETTERS = 16,    // buffers that wait for letters
+	SHIM_FLYING = 8,      // batches of a box that nobody has acknowledged, at most, and one more
+	SHIM_FLUSH_NS = 30000,  // how long the flusher lets a batch fill
+	SHIM_LATE_NS = 1000000, // how long an acknowledgement takes, if nothing is wrong
 };
 
 // What a call came to. Negative values are -errno, libfabric's ones included.
@@ -59,7 +67,10 @@ enum {
 };
 
 // Kinds of operations.
-enum { SHIM_PUT, SHIM_GET, SHIM_ATOMIC };
+enum { SHIM_PUT, SHIM_GET, SHIM_ATOMIC, SHIM_BATCH, SHIM_PROBE, SHIM_ACK };
+
+// The ends of a batch.
+enum { SHIM_SENT = 1, SHIM_ACKED = 2 };
 
 // What failed, of the first operation that did.
 struct shim_error {
@@ -115,13 +126,121 @@ struct shim_op {
 	int32_t pe;
 	uint64_t operand, comparand, result;
 	struct shim_strides scatter; // of a get to dest, by way of bounce
+	struct shim_box *box; // of a batch
+	uint32_t slot;        // where its acknowledgement finds it
+	uint32_t length;      // of its letter, in bytes
+	bool posted;          // the provider has it, or had
+	bool abandoned;       // its memory is not used again, because a completion may come yet
+	uint8_t ends;         // which of its ends have come: it is done when it is sent and acknowledged
+	uint64_t born;        // nanoseconds
 	struct shim_op *next;
+};
+
+// Where an operation goes. Go has checked the range.
+struct shim_target {
+	fi_addr_t addr;
+	uint64_t at; // address or offset, as the provider wants it
+	uint64_t key;
+	int32_t pe;
+};
+
+// What a stream collects for one PE while a batch is open.
+struct shim_box {
+	// Shared with Go, which appends records.
+	uint32_t lock;    // 1 while somebody has it; the flusher only tries
+	uint32_t linked;  // 1 from the first record until the flusher has seen it
+	uint32_t used;    // bytes of records, under lock
+	uint32_t records; // under lock
+	uint8_t *buffer;  // of records, or NULL, under lock
+
+	// Set at the start.
+	struct shim_stream *stream;
+	fi_addr_t addr;
+	uint64_t token;             // that letters there carry
+	struct shim_target control; // a word there that can be read
+
+	uint32_t flying;        // batches that nobody has acknowledged
+	struct shim_box *dirty; // next of the domain's
+	struct shim_box *next;  // of the stream
+
+	struct shim_wait probes; // what is read from its PE
+
+	// Under the mail's mutex, in nanoseconds.
+	uint64_t refused;  // since when there has been no room for a probe, 0: there is
+	uint64_t again;    // not before, the next probe
+	uint64_t patience; // with the last one
+};
+
+// A letter is a message from one PE's runtime to another's, here at its head: see
+// shim_letter.c.
+struct shim_head {
+	uint64_t token; // the receiver's: what does not have it is not looked at
+	uint64_t reply; // the sender's
+	uint64_t id;    // of the batch
+	uint32_t kind;
+	uint32_t from; // PE
+	uint32_t name; // bytes of the sender's address, which follows, in units of 8
+	uint32_t size; // bytes of the records behind
+};
+
+// A buffer that letters come in.
+struct shim_letter {
+	struct fi_context2 context; // the provider's, first
+	bool posted;
+	uint8_t *bytes; // SHIM_BOUNCE
+};
+
+// Where an acknowledgement finds its batch.
+struct shim_slot {
+	uint32_t serial; // of its present use
+	struct shim_op *op;
+};
+
+// An acknowledgement that waits for room.
+struct shim_ack {
+	struct shim_head head;
+	fi_addr_t addr;
+	struct shim_ack *next;
+};
+
+// What a domain has for batches.
+struct shim_mail {
+	// Set by shim_mail_open; read-only afterwards.
+	bool open;      // letters are received
+	bool cpu;       // words may be updated by CPU instructions
+	uint64_t token; // that letters to this PE carry
+	uint8_t name[SHIM_NAME];
+	size_t name_size, lead; // lead: bytes in front of the records
+	uint8_t *segment;
+	size_t size; // bytes of it
+	uint8_t *buffers;
+	struct shim_letter letters[SHIM_LETTERS];
+
+	// Of who reads the completion queue.
+	uint64_t *origins; // by PE: 1 + its address, 0: not known yet
+	struct shim_ack *acks, **last_ack;
+
+	pthread_mutex_t mutex;                // for what follows
+	struct shim_slot slots[SHIM_BOUNCES]; // a batch has a bounce buffer, so there is one for each
+	uint32_t free[SHIM_BOUNCES], nfree;
+	struct shim_op *unsent, **last_unsent;
+
+	uint32_t waiting;       // nonzero: something above waits for room
+	uint32_t malformed;     // 1 + a PE that sent nonsense, 0: none
+	struct shim_box *dirty; // boxes with records
+
+	pthread_mutex_t flush_mutex; // who takes boxes from dirty
+	pthread_t flusher;
+	bool flushing;
+	uint32_t asleep; // nonzero while the flusher sleeps on bell
+	uint32_t bell;   // futex
 };
 
 // A stream of operations with its own quiet: what Go calls an Endpoint.
 struct shim_stream {
 	struct shim_domain *domain;
 	struct fid_ep *ep;
+	bool leaks;     // operations of it are abandoned: it is never freed
 	bool late;      // works while the job is ending
 	uint32_t limit; // of inflight: a longer queue only delays who waits for its end
 
@@ -139,6 +258,8 @@ struct shim_stream {
 	struct shim_chunk *chunks;
 
 	uint32_t bounces; // buffers that it has, under the domain's bounce_mutex
+
+	struct shim_box *boxes; // under mutex
 };
 
 // The page of a domain that peers may write.
@@ -150,6 +271,7 @@ struct shim_counters {
 	uint64_t writes, reads, atomics, fetches, compares; // posts that the provider took
 	uint64_t injected, bounced;                         // writes among them
 	uint64_t notes;                                     // injected words that nobody answers
+	uint64_t batches, records, acks;                    // records: puts and atomics in batches
 };
 
 struct shim_config {
@@ -158,8 +280,9 @@ struct shim_config {
 	uint32_t pauses;      // how often it polls before it yields its core now and then
 	uint32_t yields;      // every how many polls it does so then
 	uint32_t spinners;    // calls that may poll at once
-	uint32_t npes;
+	uint32_t pe, npes;
 	uint64_t max_message; // bytes
+	uint64_t connect_ns;  // how long a batch waits for the first answer of a PE
 	bool in_order;        // an atomic on several ranges is done in their order
 };
 
@@ -200,14 +323,8 @@ struct shim_domain {
 	void *bounces; // free, linked by their first word
 	uint32_t nbounces;
 	uint32_t lent;
-};
 
-// Where an operation goes. Go has checked the range.
-struct shim_target {
-	fi_addr_t addr;
-	uint64_t at; // address or offset, as the provider wants it
-	uint64_t key;
-	int32_t pe;
+	struct shim_mail mail;
 };
 
 struct shim_result {
@@ -255,6 +372,17 @@ struct shim_result shim_atomic(struct shim_stream *s, struct shim_target to, int
 struct shim_result shim_fetch(struct shim_stream *s, struct shim_target to, int op, int datatype, bool compare, uint64_t v, uint64_t cmp);
 struct shim_result shim_fetch_counted(struct shim_stream *s, struct shim_target to, int op, int datatype, bool compare, uint64_t v, uint64_t cmp, uint8_t *dest, uint8_t size);
 
+// Batches.
+int64_t shim_mail_open(struct shim_domain *d, void *segment, size_t size, bool cpu, uint64_t token, const uint8_t *name, size_t name_size);
+int64_t shim_flusher_start(struct shim_domain *d);
+struct shim_box *shim_box_new(struct shim_stream *s, fi_addr_t addr, uint64_t token, struct shim_target control);
+int64_t shim_box_open(struct shim_box *b);
+int64_t shim_box_close(struct shim_box *b);
+int64_t shim_box_wait(struct shim_box *b);
+void shim_boxes_end(struct shim_stream *s);
+void shim_flush(struct shim_domain *d);
+int64_t shim_records(struct shim_domain *d, const uint8_t *records, size_t size);
+
 // Waiting.
 struct shim_result shim_quiet(struct shim_stream *s, bool take);
 struct shim_result shim_quieted(struct shim_stream *s, uint64_t epoch, bool take);
@@ -288,6 +416,19 @@ struct shim_result shim_settle(struct shim_stream *s, struct shim_wait *w, struc
 int64_t shim_post(struct shim_stream *s, const struct shim_target *to, const struct shim_message *m, struct shim_wait *w, void *bounce, struct shim_spin *b);
 struct shim_result shim_end(struct shim_stream *s, const struct shim_target *to, int kind, uint64_t from, struct shim_wait *w, int64_t ret, struct shim_spin *b);
 void shim_scatter(const struct shim_op *op);
+uint64_t shim_now(void);
+void shim_completed(struct shim_op *op, const struct shim_error *error);
+struct shim_error shim_error_of(int64_t ret);
+bool shim_batch_ends(struct shim_op *op, int end, const struct shim_error *error);
+struct shim_op *shim_batch_acked(struct shim_domain *d, uint64_t id, uint32_t from);
+void shim_probed(struct shim_op *op, const struct shim_error *error);
+void shim_resend(struct shim_domain *d);
+void shim_mail_close(struct shim_domain *d);
+void shim_mail_free(struct shim_domain *d);
+void shim_received(struct shim_domain *d, struct shim_letter *l, size_t size);
+void shim_repost(struct shim_domain *d);
+void shim_flusher_wake(struct shim_domain *d);
+void shim_futex(uint32_t *word, int op, uint32_t val, const struct timespec *timeout);
 void *shim_bounce(struct shim_stream *s);
 void shim_unbounce(struct shim_stream *s, void *buffer);
 

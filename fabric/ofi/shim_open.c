@@ -40,7 +40,7 @@ static int64_t open_cq(struct shim_domain *d)
 {
 	struct fi_cq_attr attr = {
 		.size = d->info->tx_attr->size * SHIM_ENDPOINTS,
-		.format = FI_CQ_FORMAT_CONTEXT,
+		.format = FI_CQ_FORMAT_MSG,
 		.wait_obj = FI_WAIT_FD,
 	};
 	int64_t ret = fi_cq_open(d->domain, &attr, &d->cq, NULL);
@@ -153,6 +153,10 @@ struct shim_opened shim_open(struct fi_info *info, struct shim_config config)
 	if (d->iovs < 1)
 		d->iovs = 1;
 	pthread_mutex_init(&d->bounce_mutex, NULL);
+	pthread_mutex_init(&d->mail.mutex, NULL);
+	pthread_mutex_init(&d->mail.flush_mutex, NULL);
+	d->mail.last_ack = &d->mail.acks;
+	d->mail.last_unsent = &d->mail.unsent;
 	mask_signals(&mask);
 	o.status = open_all(d, &o.step);
 	unmask_signals(&mask);
@@ -179,7 +183,8 @@ int64_t shim_register(struct shim_domain *d, void *mem, size_t size, uint64_t ke
 	return ret;
 }
 
-void *shim_thread(void *domain); // shim_progress.c
+void *shim_thread(void *domain);  // shim_progress.c
+void *shim_flusher(void *domain); // shim_batch.c
 
 // shim_start starts the thread that drives progress while nobody else does.
 int64_t shim_start(struct shim_domain *d)
@@ -194,6 +199,21 @@ int64_t shim_start(struct shim_domain *d)
 	return ret;
 }
 
+// shim_flusher_start starts the thread that sends batches in time, once.
+int64_t shim_flusher_start(struct shim_domain *d)
+{
+	sigset_t mask;
+	int64_t ret;
+
+	if (d->mail.flushing)
+		return 0;
+	mask_signals(&mask);
+	ret = -pthread_create(&d->mail.flusher, NULL, shim_flusher, d);
+	unmask_signals(&mask);
+	d->mail.flushing = ret == 0;
+	return ret;
+}
+
 static void close_fid(struct fid *fid)
 {
 	if (fid)
@@ -203,6 +223,7 @@ static void close_fid(struct fid *fid)
 // shim_close ends the thread and closes everything. No call may be under way.
 void shim_close(struct shim_domain *d)
 {
+	shim_mail_close(d);
 	if (d->threaded) {
 		uint64_t one = 1;
 		ssize_t n;
@@ -228,6 +249,7 @@ void shim_close(struct shim_domain *d)
 		free(d->bounces);
 		d->bounces = next;
 	}
+	shim_mail_free(d);
 	pthread_mutex_destroy(&d->bounce_mutex);
 	fi_freeinfo(d->info);
 	d->info = NULL;

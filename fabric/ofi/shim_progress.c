@@ -14,12 +14,11 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "shim.h"
 
-static uint64_t now_ns(void)
+uint64_t shim_now(void)
 {
 	struct timespec t;
 
@@ -49,8 +48,17 @@ static void keep_error(struct shim_error *e, const struct shim_error *from)
 		*e = *from;
 }
 
-// completed ends an operation, with an error or NULL.
-static void completed(struct shim_op *op, const struct shim_error *error)
+// shim_error_of returns the error that a refused post stands for.
+struct shim_error shim_error_of(int64_t ret)
+{
+	struct shim_error e = {.code = -ret, .pe = -1};
+
+	snprintf(e.text, sizeof e.text, "%s", fi_strerror(e.code));
+	return e;
+}
+
+// shim_completed ends an operation, with an error or NULL.
+void shim_completed(struct shim_op *op, const struct shim_error *error)
 {
 	struct shim_stream *s = op->stream;
 	struct shim_domain *d = s->domain;
@@ -78,7 +86,28 @@ static void completed(struct shim_op *op, const struct shim_error *error)
 		if (!__atomic_load_n(&d->heard[op->pe], __ATOMIC_RELAXED))
 			__atomic_store_n(&d->heard[op->pe], 1, __ATOMIC_RELAXED);
 	}
+	if (op->kind == SHIM_BATCH)
+		__atomic_fetch_sub(&op->box->flying, 1, __ATOMIC_RELEASE);
+	if (op->kind == SHIM_PROBE)
+		shim_probed(op, error);
 	shim_untake(op);
+}
+
+// completed is called for what the queue says of an operation.
+static void completed(struct shim_op *op, const struct shim_error *error)
+{
+	if (op->kind == SHIM_BATCH && op->abandoned)
+		return;
+	if (op->kind != SHIM_BATCH || shim_batch_ends(op, SHIM_SENT, error))
+		shim_completed(op, error);
+}
+
+// letter returns the letter that a context is, or NULL: an operation's.
+static struct shim_letter *letter(struct shim_domain *d, void *context)
+{
+	uintptr_t first = (uintptr_t)d->mail.letters, c = (uintptr_t)context;
+
+	return c >= first && c < first + sizeof d->mail.letters ? context : NULL;
 }
 
 // read_error takes one failed operation off the queue.
@@ -96,7 +125,9 @@ static void read_error(struct shim_domain *d)
 		snprintf(e.text, sizeof e.text, "%s (provider: %s)", fi_strerror(e.code), detail);
 	else
 		snprintf(e.text, sizeof e.text, "%s", fi_strerror(e.code));
-	if (entry.op_context)
+	if (letter(d, entry.op_context))
+		shim_received(d, entry.op_context, 0); // too long, or cut off
+	else if (entry.op_context)
 		completed(entry.op_context, &e);
 	else if (e.code != FI_EAGAIN) // no operation of ours: the endpoint itself is in trouble
 		__atomic_store_n(&d->broken, (uint32_t)e.code, __ATOMIC_RELEASE);
@@ -117,7 +148,7 @@ void shim_unlock(struct shim_domain *d)
 // how many operations completed.
 int shim_poll(struct shim_domain *d)
 {
-	struct fi_cq_entry entries[16];
+	struct fi_cq_msg_entry entries[16];
 	int total = 0;
 	ssize_t n;
 
@@ -127,8 +158,13 @@ int shim_poll(struct shim_domain *d)
 	}
 	do {
 		n = fi_cq_read(d->cq, entries, 16);
-		for (ssize_t i = 0; i < n; i++)
-			completed(entries[i].op_context, NULL);
+		for (ssize_t i = 0; i < n; i++) {
+			struct shim_letter *l = letter(d, entries[i].op_context);
+			if (l)
+				shim_received(d, l, entries[i].len);
+			else
+				completed(entries[i].op_context, NULL);
+		}
 		if (n > 0) {
 			total += n;
 		} else if (n == -FI_EAVAIL) {
@@ -138,11 +174,13 @@ int shim_poll(struct shim_domain *d)
 			__atomic_store_n(&d->broken, (uint32_t)-n, __ATOMIC_RELEASE);
 		}
 	} while (n == 16 || n == -FI_EAVAIL);
+	if (__atomic_load_n(&d->mail.waiting, __ATOMIC_RELAXED))
+		shim_resend(d);
 	shim_unlock(d);
 	return total;
 }
 
-static void futex(uint32_t *word, int op, uint32_t val, const struct timespec *timeout)
+void shim_futex(uint32_t *word, int op, uint32_t val, const struct timespec *timeout)
 {
 	syscall(SYS_futex, word, op, val, timeout, NULL, 0);
 }
@@ -155,11 +193,11 @@ void shim_ring(struct shim_domain *d)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST); // pairs with that of who goes to sleep
 	if (__atomic_load_n(&d->sleepers, __ATOMIC_RELAXED)) {
 		__atomic_fetch_add(&d->doorbell, 1, __ATOMIC_RELEASE);
-		futex(&d->doorbell, FUTEX_WAKE_PRIVATE, 1, NULL);
+		shim_futex(&d->doorbell, FUTEX_WAKE_PRIVATE, 1, NULL);
 	}
 	if (other && __atomic_load_n(other, __ATOMIC_RELAXED)) {
 		__atomic_fetch_add(d->other_doorbell, 1, __ATOMIC_RELEASE);
-		futex(d->other_doorbell, FUTEX_WAKE, 1, NULL); // shared between processes
+		shim_futex(d->other_doorbell, FUTEX_WAKE, 1, NULL); // shared between processes
 	}
 }
 
@@ -167,7 +205,7 @@ void shim_ring(struct shim_domain *d)
 void shim_handback(struct shim_domain *d)
 {
 	__atomic_fetch_add(&d->handback, 1, __ATOMIC_SEQ_CST);
-	futex(&d->handback, FUTEX_WAKE_PRIVATE, 1, NULL);
+	shim_futex(&d->handback, FUTEX_WAKE_PRIVATE, 1, NULL);
 }
 
 static bool asleep(struct shim_domain *d)
@@ -183,7 +221,7 @@ enum { CLOCK_PASSES = 4 };
 // under way, the thread stands back.
 static struct shim_spin spin_begin(struct shim_domain *d, uint64_t ns)
 {
-	struct shim_spin b = {.domain = d, .start = now_ns(), .length = ns};
+	struct shim_spin b = {.domain = d, .start = shim_now(), .length = ns};
 
 	// Too many at once only keep each other, and whom they wait for, from running.
 	if (__atomic_fetch_add(&d->spinners, 1, __ATOMIC_SEQ_CST) >= d->config.spinners)
@@ -213,7 +251,7 @@ bool shim_spin_pass(struct shim_spin *b)
 		return true;
 	if (!b->late && shim_aborted(d))
 		return false;
-	passed = now_ns() - b->start;
+	passed = shim_now() - b->start;
 	// What was polled in may be what a goroutine sleeps for.
 	if (passed / 50000 > b->rings) {
 		b->rings = passed / 50000;
@@ -285,7 +323,7 @@ static void stand_by(struct shim_domain *d, uint64_t ns)
 
 	__atomic_store_n(&d->standing, 1, __ATOMIC_SEQ_CST);
 	if (!asleep(d) || __atomic_load_n(&d->spinners, __ATOMIC_SEQ_CST))
-		futex(&d->handback, FUTEX_WAIT_PRIVATE, v, &t);
+		shim_futex(&d->handback, FUTEX_WAIT_PRIVATE, v, &t);
 	__atomic_store_n(&d->standing, 0, __ATOMIC_RELEASE);
 }
 

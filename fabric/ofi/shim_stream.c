@@ -55,6 +55,16 @@ void shim_stream_close(struct shim_stream *s)
 	// Whoever completed the last operation may still be about to unlock.
 	pthread_mutex_lock(&s->mutex);
 	pthread_mutex_unlock(&s->mutex);
+	for (struct shim_box *b = s->boxes; b; b = b->next)
+		if (__atomic_load_n(&b->probes.left, __ATOMIC_ACQUIRE))
+			s->leaks = true;
+	if (s->leaks)
+		return; // completions may come yet
+	while (s->boxes) {
+		struct shim_box *next = s->boxes->next;
+		free(s->boxes);
+		s->boxes = next;
+	}
 	while (s->chunks) {
 		struct shim_chunk *next = s->chunks->next;
 		free(s->chunks);
@@ -83,6 +93,7 @@ struct shim_op *shim_take(struct shim_stream *s, struct shim_wait *w, int kind, 
 		op->kind = kind;
 		op->pe = pe;
 		op->bounce = op->dest = NULL;
+		op->ends = 0;
 		op->result = 0;
 		if (w) {
 			__atomic_fetch_add(&w->left, 1, __ATOMIC_RELAXED);
@@ -109,14 +120,17 @@ void shim_untake(struct shim_op *op)
 {
 	struct shim_stream *s = op->stream;
 	struct shim_wait *w = op->wait, *also;
+	bool abandoned = op->kind == SHIM_BATCH && op->abandoned;
 
-	if (op->bounce)
+	if (op->bounce && !abandoned)
 		shim_unbounce(s, op->bounce);
 	pthread_mutex_lock(&s->mutex);
 	also = op->also;
 	op->flying = false;
-	op->next = s->ops;
-	s->ops = op;
+	if (!abandoned) {
+		op->next = s->ops;
+		s->ops = op;
+	}
 	if (!w) {
 		s->open[op->epoch % SHIM_EPOCHS]--;
 		while (s->oldest < s->epoch && s->open[s->oldest % SHIM_EPOCHS] == 0)

@@ -32,6 +32,16 @@ package ofi
 #cgo nocallback shim_release
 #cgo nocallback shim_wait_word
 #cgo nocallback shim_progress
+#cgo nocallback shim_mail_open
+#cgo nocallback shim_flusher_start
+#cgo nocallback shim_box_new
+#cgo nocallback shim_box_open
+#cgo nocallback shim_box_close
+#cgo nocallback shim_box_wait
+#cgo nocallback shim_boxes_end
+#cgo nocallback shim_flush
+#cgo nocallback shim_flusher_wake
+#cgo nocallback shim_records
 #include "shim.h"
 */
 import "C"
@@ -111,7 +121,7 @@ func (w waiter) failure() *failure {
 }
 
 // kinds are what operations are called in errors.
-var kinds = [...]string{C.SHIM_PUT: "put", C.SHIM_GET: "get", C.SHIM_ATOMIC: "atomic operation"}
+var kinds = [...]string{C.SHIM_PUT: "put", C.SHIM_GET: "get", C.SHIM_ATOMIC: "atomic operation", C.SHIM_BATCH: "batch", C.SHIM_PROBE: "probe"}
 
 // A target is where an operation goes.
 type target struct {
@@ -233,9 +243,10 @@ type config struct {
 	pauses     int           // polls before it yields now and then
 	yields     int           // polls from one yield to the next
 	spinners   int           // calls that poll at once
-	npes       int
-	maxMessage uint64 // bytes, 0: the provider's
-	inOrder    bool   // an atomic on several ranges is done in their order
+	pe, npes   int
+	connect    time.Duration // how long a batch waits for a PE's first answer
+	maxMessage uint64        // bytes, 0: the provider's
+	inOrder    bool          // an atomic on several ranges is done in their order
 }
 
 // openShim opens a domain and takes info over.
@@ -243,7 +254,7 @@ func openShim(info offer, c config) (shim, string, error) {
 	o := C.shim_open(info.c, C.struct_shim_config{
 		spin_ns: C.uint64_t(c.spin), standby_ns: C.uint64_t(c.standby),
 		pauses: C.uint32_t(c.pauses), yields: C.uint32_t(c.yields), spinners: C.uint32_t(c.spinners),
-		npes: C.uint32_t(c.npes), max_message: C.uint64_t(c.maxMessage),
+		pe: C.uint32_t(c.pe), npes: C.uint32_t(c.npes), connect_ns: C.uint64_t(c.connect), max_message: C.uint64_t(c.maxMessage),
 		in_order: C.bool(c.inOrder),
 	})
 	return shim{o.domain}, C.GoString(o.step), errorOf(int64(o.status))
@@ -370,6 +381,7 @@ func (s shim) stats() Stats {
 		Writes: load(&n.writes), Reads: load(&n.reads),
 		Atomics: load(&n.atomics), FetchAtomics: load(&n.fetches), CompareAtomics: load(&n.compares), Notes: load(&n.notes),
 		InjectedWrites: load(&n.injected), BouncedWrites: load(&n.bounced),
+		Batches: load(&n.batches), Records: load(&n.records), Acks: load(&n.acks),
 	}
 }
 
@@ -381,7 +393,10 @@ func (s shim) doorbell() *atomic.Uint32 { return (*atomic.Uint32)(unsafe.Pointer
 func (s shim) standing() *atomic.Uint32 { return (*atomic.Uint32)(unsafe.Pointer(&s.c.standing)) }
 func (s shim) handback() *atomic.Uint32 { return (*atomic.Uint32)(unsafe.Pointer(&s.c.handback)) }
 func (s shim) aborted() *atomic.Uint32  { return (*atomic.Uint32)(unsafe.Pointer(&s.c.aborted)) }
-func (s shim) broken() *atomic.Uint32   { return (*atomic.Uint32)(unsafe.Pointer(&s.c.broken)) }
+func (s shim) malformed() *atomic.Uint32 {
+	return (*atomic.Uint32)(unsafe.Pointer(&s.c.mail.malformed))
+}
+func (s shim) broken() *atomic.Uint32 { return (*atomic.Uint32)(unsafe.Pointer(&s.c.broken)) }
 
 // sleepersWord returns the address of a plain word, for other packages.
 func (s shim) sleepersWord() *uint32 { return (*uint32)(unsafe.Pointer(&s.c.sleepers)) }

@@ -71,6 +71,7 @@ func (e *Endpoint) PutStrided(pe int, dst fabric.Addr, src []byte, s fabric.Stri
 // GetStrided implements [fabric.StridedGetter]: several blocks come in one message,
 // and all messages are under way together.
 func (e *Endpoint) GetStrided(pe int, dst []byte, src fabric.Addr, s fabric.Strides) error {
+	e.d.flushDirty()
 	size, err := check("strided get", pe, s, s.Dst, s.Src, len(dst))
 	if err != nil || size == 0 {
 		return err

@@ -14,6 +14,7 @@ func (e *Endpoint) PutV(pe int, parts []fabric.Part) error {
 // GetV implements [fabric.VectorGetter]: several parts come in one message, and the
 // messages of one list are under way together.
 func (e *Endpoint) GetV(pe int, parts []fabric.Part) error {
+	e.d.flushDirty()
 	return e.vector("vectored get", pe, parts, false)
 }
 

@@ -42,6 +42,7 @@ func (d *Domain) Wait(c fabric.Cond) error {
 	if !c.Type.Integer() || uintptr(len(d.segment)) < 8 || c.Off > uintptr(len(d.segment)-int(c.Type.Size())) || c.Off%uintptr(c.Type.Size()) != 0 {
 		return fmt.Errorf("fabric/ofi: wait for a %v at offset %d of %d bytes", c.Type, c.Off, len(d.segment))
 	}
+	d.flushDirty()
 	w := d.word(c.Off)
 	held, err := d.poll(w, c, d.slices)
 	if err == nil && !held {
