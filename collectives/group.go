@@ -40,7 +40,8 @@ const (
 )
 
 const (
-	// poison in an epoch word says that the members called different collectives.
+	// poison in an epoch word says that the members called different collectives, from
+	// the epoch below it on.
 	poison = 1 << 63
 
 	// farDigest is how many bits of a call's digest travel between far members,
@@ -63,6 +64,7 @@ type Group struct {
 	epoch  uint64 // synchronisations entered
 	chain  uint64 // hash of all calls
 	total  uint64 // what offCount holds when this epoch is complete
+	whole  uint64 // the last epoch in which all met at offCount
 	agreed uint64 // Agree calls
 	met    uint64 // epochs that nobody left before all had come
 	ahead  int    // collectives since one that nobody left before all had come

@@ -42,6 +42,7 @@ func (g *Group) syncCentral(c Call, payload []byte) error {
 	if len(payload) > 0 {
 		copy(g.ownBytes(g.slot()+slotHeader, len(payload)), payload)
 	}
+	g.mark() // for who is in a broadcast, and looks at slots
 	one := 1 + g.digest()<<20
 	before := g.total
 	g.total += uint64(g.n) * one
@@ -49,12 +50,13 @@ func (g *Group) syncCentral(c Call, payload []byte) error {
 	now := addWord(g.w.Data(0, g.off+offCount, live), one)
 	if (now-before)&(1<<20-1) == uint64(g.n) {
 		if now != g.total {
-			storeFenced(epoch, poison|g.epoch)
+			storeFenced(epoch, poison|g.whole+1)
 			g.w.Domain().Wake(-1)
 			return g.mismatch(c)
 		}
 		storeFenced(epoch, g.epoch)
 		g.w.Domain().Wake(-1)
+		g.whole = g.epoch
 		return nil
 	}
 	if err := g.await(epoch, 0, g.off+offEpoch, g.epoch); err != nil {
@@ -63,6 +65,7 @@ func (g *Group) syncCentral(c Call, payload []byte) error {
 	if v := loadRelaxed(epoch, 0); v&poison != 0 && v&^poison <= g.epoch {
 		return g.mismatch(c)
 	}
+	g.whole = g.epoch
 	return nil
 }
 
@@ -106,7 +109,7 @@ func (g *Group) awaitShown(q int, c Call) error {
 func (g *Group) carried(q, n int) []byte { return g.bytesAt(q, g.slot()+slotHeader, n) }
 
 // poisonNear ends the waits of near members for this one, from this epoch on: who is
-// still in the epoch before completes it, and then learns.
+// still in an epoch before that all have come to completes it, and then learns.
 func (g *Group) poisonNear() {
 	for e := g.epoch; e < g.epoch+slotRing-1; e++ {
 		own := g.w.Own(g.off + offSlots + uintptr(e%slotRing)*slotSize)
@@ -114,7 +117,7 @@ func (g *Group) poisonNear() {
 		storeFenced(own, poison|g.epoch)
 	}
 	if g.how == central {
-		storeFenced(g.w.Data(0, g.off+offEpoch, live), poison|g.epoch)
+		storeFenced(g.w.Data(0, g.off+offEpoch, live), poison|g.whole+1)
 	}
 	g.w.Domain().Wake(-1)
 }

@@ -74,10 +74,14 @@ func (g *Group) Pairs(c Call, own Pair) ([]Pair, error) {
 // Leave is the last Sync of a group. On return the own words are zero again, and nobody
 // reads or writes them any more: another group may have them.
 //
-// It is always the dissemination barrier. There a member reads its own words only, and when it
+// After the group's own algorithm, which finds out who is in another call, comes the
+// dissemination barrier. There a member reads its own words only, and when it
 // leaves it has got every message that is meant for it; all have entered, so nobody
 // is still in a call before.
 func (g *Group) Leave(c Call) error {
+	if err := g.sync(c); err != nil {
+		return err
+	}
 	g.meet(c)
 	if err := g.syncDissemination(c); err != nil {
 		return err
