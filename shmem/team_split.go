@@ -60,13 +60,11 @@ func (t *Team) checkStride(start, stride, size int, config []TeamConfig) error {
 		return fmt.Errorf("%d PEs of a team of %d", size, n)
 	case stride == 0 && size > 1:
 		return fmt.Errorf("stride 0 with %d PEs: it is for one", size)
-	case size > 1 && (abs(stride) >= n || start+(size-1)*stride < 0 || start+(size-1)*stride >= n):
+	case size > 1 && (stride >= n || stride <= -n || start+(size-1)*stride < 0 || start+(size-1)*stride >= n):
 		return fmt.Errorf("%d PEs from %d on by %d leave the team's 0 to %d", size, start, stride, n-1)
 	}
 	return checkConfig(config, 1)
 }
-
-func abs(i int) int { return max(i, -i) }
 
 // Split2D lays out the PEs of t in rows of xrange: PE i is at x = i mod xrange, y =
 // i / xrange. It returns the team of the caller's row, whose PEs are numbered by x,

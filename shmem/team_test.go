@@ -4,6 +4,7 @@ package shmem_test
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"strings"
@@ -165,6 +166,17 @@ func TestSplit_OfTwoTeamsAtOnce(t *testing.T) {
 		for range parents {
 			if err := <-errs; err != nil {
 				return err
+			}
+		}
+		return nil
+	})
+}
+
+func TestSplitStrided_RefusesStridesThatWrapAround(t *testing.T) {
+	shmemtest.Run(t, 4, func(pe *shmem.PE) error {
+		for _, c := range [][3]int{{0, math.MinInt, 2}, {0, math.MinInt, 3}, {0, math.MaxInt, 3}, {3, math.MinInt / 2, 4}, {1, math.MaxInt/2 + 1, 3}} {
+			if team, err := pe.World().SplitStrided(c[0], c[1], c[2]); err == nil {
+				return fmt.Errorf("%d PEs of 4 from %d on by %d: got team %p, want an error", c[2], c[0], c[1], team)
 			}
 		}
 		return nil
