@@ -8,3 +8,8 @@ import "unsafe"
 func floats(mem []byte, off uintptr, n int) []float64 {
 	return unsafe.Slice((*float64)(unsafe.Pointer(&mem[off])), n) // within the segment: tests use small n
 }
+
+// words returns n elements at off.
+func words(mem []byte, off uintptr, n int) []uint64 {
+	return unsafe.Slice((*uint64)(unsafe.Pointer(&mem[off])), n) // within mem, which is alive
+}
