@@ -26,9 +26,7 @@ func (pe *PE) BarrierAll() {
 }
 
 func (pe *PE) sync(op string, c collectives.Call) {
-	if err := pe.group.Sync(c); err != nil {
-		pe.collectiveFailed(op, err)
-	}
+	pe.world.sync(op, c)
 }
 
 //go:noinline
@@ -58,7 +56,7 @@ func (pe *PE) collectiveError(op string, err error) *Error {
 func Broadcast[T any](team *Team, dst, src Sym[T], root int) {
 	checkCollective("Broadcast", team, dst, src, src.n)
 	team.checkPE("Broadcast", root)
-	team.done("Broadcast", collectives.Broadcast(team.group, dst.off, src.off, uint32(sizeof[T]()), src.n, root))
+	team.done("Broadcast", collectives.Broadcast(team.enter("Broadcast"), dst.off, src.off, uint32(sizeof[T]()), src.n, root))
 }
 
 // FCollect puts all PEs' src one after the other, in the order of PEs, in every
@@ -70,7 +68,7 @@ func Broadcast[T any](team *Team, dst, src Sym[T], root int) {
 // (shmem_fcollect).
 func FCollect[T any](team *Team, dst, src Sym[T]) {
 	checkCollective("FCollect", team, dst, src, src.n*team.NPEs())
-	team.done("FCollect", collectives.FCollect(team.group, dst.off, src.off, uint32(sizeof[T]()), src.n))
+	team.done("FCollect", collectives.FCollect(team.enter("FCollect"), dst.off, src.off, uint32(sizeof[T]()), src.n))
 }
 
 // AllToAll gives block j of PE i's src to PE j as block i of its dst. A block is
@@ -85,12 +83,22 @@ func AllToAll[T any](team *Team, dst, src Sym[T]) {
 	if src.n%team.NPEs() != 0 {
 		src.refuse("AllToAll", -1, "%d elements do not divide into %d equal blocks", src.n, team.NPEs())
 	}
-	team.done("AllToAll", collectives.AllToAll(team.group, dst.off, src.off, uint32(sizeof[T]()), src.n/team.NPEs()))
+	team.done("AllToAll", collectives.AllToAll(team.enter("AllToAll"), dst.off, src.off, uint32(sizeof[T]()), src.n/team.NPEs()))
 }
 
-func (t *Team) sync(op string, c collectives.Call) { t.done(op, t.group.Sync(c)) }
+func (t *Team) sync(op string, c collectives.Call) { t.done(op, t.enter(op).Sync(c)) }
+
+// enter begins a collective, which done ends, and returns the group for it. It panics if
+// another goroutine of this PE is in one: they would use each other's words.
+func (t *Team) enter(op string) *collectives.Group {
+	if !t.inside.CompareAndSwap(false, true) {
+		t.pe.refuse(op, "this PE is in another collective of the team already, in another goroutine: one at a time")
+	}
+	return t.group
+}
 
 func (t *Team) done(op string, err error) {
+	t.inside.Store(false)
 	if err != nil {
 		t.pe.collectiveFailed(op, err)
 	}

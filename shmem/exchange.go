@@ -17,7 +17,7 @@ import (
 // (shmem_collect).
 func Collect[T any](team *Team, dst, src Sym[T]) {
 	checkCollective("Collect", team, dst, src, 0)
-	team.done("Collect", collectives.Collect(team.group, dst.off, src.off, uint32(sizeof[T]()), src.n, dst.n))
+	team.done("Collect", collectives.Collect(team.enter("Collect"), dst.off, src.off, uint32(sizeof[T]()), src.n, dst.n))
 }
 
 // AllToAllStrided is [AllToAll] of elements with gaps between them: n elements of
@@ -40,7 +40,7 @@ func AllToAllStrided[T any](team *Team, dst, src Sym[T], dstStride, srcStride, n
 	}
 	dst.check(op, extent(team, dstStride, n), 0)
 	src.check(op, extent(team, srcStride, n), 0)
-	team.done(op, collectives.AllToAllStrided(team.group, dst.off, src.off, uint32(sizeof[T]()), dstStride, srcStride, n))
+	team.done(op, collectives.AllToAllStrided(team.enter(op), dst.off, src.off, uint32(sizeof[T]()), dstStride, srcStride, n))
 }
 
 // extent returns how many elements n strided ones for each PE reach over.
@@ -79,5 +79,5 @@ func AllToAllV[T any](team *Team, dst, src Sym[T], counts Sym[int64], received [
 		}
 		left -= n
 	}
-	team.done(op, collectives.AllToAllV(team.group, dst.off, src.off, counts.off, uint32(sizeof[T]()), dst.n, received))
+	team.done(op, collectives.AllToAllV(team.enter(op), dst.off, src.off, counts.off, uint32(sizeof[T]()), dst.n, received))
 }

@@ -123,10 +123,9 @@ func (pe *PE) unclaim(off uintptr, err error) error {
 
 // agree returns an error on every PE if any has one.
 func (pe *PE) agree(op string, c collectives.Call, own error) error {
-	failed, err := pe.group.Agree(c, own != nil)
+	failed, err := pe.world.enter(op).Agree(c, own != nil)
+	pe.world.done(op, err)
 	switch {
-	case err != nil:
-		pe.collectiveFailed(op, err)
 	case own != nil:
 		return fmt.Errorf("shmem: %s on PE %d: %w", op, pe.me, own)
 	case failed:

@@ -25,7 +25,6 @@ type PE struct {
 	world    *Team
 	shared   *Team
 	crowded  bool
-	group    *collectives.Group // the world's
 	domain   fabric.Domain
 	commit   fabric.Committer // nil if memory needs no committing
 	fabric   string           // name of the provider
@@ -85,11 +84,11 @@ func Attach(h Host) (*PE, error) {
 	}
 	pe.commit, _ = h.Domain.(fabric.Committer)
 	pe.ctx = &Context{w: *w, npes: h.NPEs, me: h.PE, pe: pe}
-	pe.group = collectives.New(&pe.ctx.w, 0, h.Crowded, callSite)
-	pe.world = &Team{pe: pe, group: pe.group, slot: worldSlot}
+	group := collectives.New(&pe.ctx.w, 0, h.Crowded, callSite)
+	pe.world = &Team{pe: pe, group: group, slot: worldSlot}
 	pe.shared = pe.newTeam(pe.sharing(), sharedSlot, TeamConfig{})
 	pe.ctx.team = pe.world
-	if err := pe.group.Sync(collectives.Call{Kind: collectives.KindInit}); err != nil {
+	if err := group.Sync(collectives.Call{Kind: collectives.KindInit}); err != nil {
 		return nil, err
 	}
 	return pe, nil
@@ -132,7 +131,7 @@ func (pe *PE) GlobalExit(code int) {
 func (pe *PE) Detach() error {
 	pe.closeContexts(nil)
 	pe.ctx.Quiet()
-	if err := pe.group.Sync(collectives.Call{Kind: collectives.KindFinalize}); err != nil {
+	if err := pe.world.enter("Finalize").Sync(collectives.Call{Kind: collectives.KindFinalize}); err != nil {
 		return pe.collectiveError("Finalize", err)
 	}
 	if err := pe.ctx.w.Endpoint().Close(); err != nil {

@@ -21,7 +21,7 @@ import "github.com/goshmem/goshmem/collectives"
 // or on a mismatch. OpenSHMEM 1.6, 9.10.9 (shmem_sum_reduce).
 func SumReduce[T Numeric](team *Team, dst, src Sym[T]) {
 	a := reduction("SumReduce", team, dst, src)
-	team.done("SumReduce", collectives.SumReduce[T](team.group, a))
+	team.done("SumReduce", collectives.SumReduce[T](team.enter("SumReduce"), a))
 }
 
 // ProdReduce is [SumReduce] with the element-wise product:
@@ -31,7 +31,7 @@ func SumReduce[T Numeric](team *Team, dst, src Sym[T]) {
 // ProdReduce panics as SumReduce does. OpenSHMEM 1.6, 9.10.9 (shmem_prod_reduce).
 func ProdReduce[T Numeric](team *Team, dst, src Sym[T]) {
 	a := reduction("ProdReduce", team, dst, src)
-	team.done("ProdReduce", collectives.ProdReduce[T](team.group, a))
+	team.done("ProdReduce", collectives.ProdReduce[T](team.enter("ProdReduce"), a))
 }
 
 // MaxReduce is [SumReduce] with the element-wise greatest:
@@ -44,7 +44,7 @@ func ProdReduce[T Numeric](team *Team, dst, src Sym[T]) {
 // MaxReduce panics as SumReduce does. OpenSHMEM 1.6, 9.10.9 (shmem_max_reduce).
 func MaxReduce[T Ordered](team *Team, dst, src Sym[T]) {
 	a := reduction("MaxReduce", team, dst, src)
-	team.done("MaxReduce", collectives.MaxReduce[T](team.group, a))
+	team.done("MaxReduce", collectives.MaxReduce[T](team.enter("MaxReduce"), a))
 }
 
 // MinReduce is [SumReduce] with the element-wise least:
@@ -57,7 +57,7 @@ func MaxReduce[T Ordered](team *Team, dst, src Sym[T]) {
 // MinReduce panics as SumReduce does. OpenSHMEM 1.6, 9.10.9 (shmem_min_reduce).
 func MinReduce[T Ordered](team *Team, dst, src Sym[T]) {
 	a := reduction("MinReduce", team, dst, src)
-	team.done("MinReduce", collectives.MinReduce[T](team.group, a))
+	team.done("MinReduce", collectives.MinReduce[T](team.enter("MinReduce"), a))
 }
 
 // AndReduce is [SumReduce] with the element-wise bitwise and:
@@ -67,7 +67,7 @@ func MinReduce[T Ordered](team *Team, dst, src Sym[T]) {
 // AndReduce panics as SumReduce does. OpenSHMEM 1.6, 9.10.9 (shmem_and_reduce).
 func AndReduce[T Bitwise](team *Team, dst, src Sym[T]) {
 	a := reduction("AndReduce", team, dst, src)
-	team.done("AndReduce", collectives.AndReduce[T](team.group, a))
+	team.done("AndReduce", collectives.AndReduce[T](team.enter("AndReduce"), a))
 }
 
 // OrReduce is [SumReduce] with the element-wise bitwise or:
@@ -77,7 +77,7 @@ func AndReduce[T Bitwise](team *Team, dst, src Sym[T]) {
 // OrReduce panics as SumReduce does. OpenSHMEM 1.6, 9.10.9 (shmem_or_reduce).
 func OrReduce[T Bitwise](team *Team, dst, src Sym[T]) {
 	a := reduction("OrReduce", team, dst, src)
-	team.done("OrReduce", collectives.OrReduce[T](team.group, a))
+	team.done("OrReduce", collectives.OrReduce[T](team.enter("OrReduce"), a))
 }
 
 // XorReduce is [SumReduce] with the element-wise bitwise exclusive or:
@@ -87,7 +87,7 @@ func OrReduce[T Bitwise](team *Team, dst, src Sym[T]) {
 // XorReduce panics as SumReduce does. OpenSHMEM 1.6, 9.10.9 (shmem_xor_reduce).
 func XorReduce[T Bitwise](team *Team, dst, src Sym[T]) {
 	a := reduction("XorReduce", team, dst, src)
-	team.done("XorReduce", collectives.XorReduce[T](team.group, a))
+	team.done("XorReduce", collectives.XorReduce[T](team.enter("XorReduce"), a))
 }
 
 // SumInclusiveScan stores, in the dst of the team's PE j, the element-wise sum of
@@ -99,7 +99,7 @@ func XorReduce[T Bitwise](team *Team, dst, src Sym[T]) {
 // 1.6, 9.10.10 (shmem_sum_inscan).
 func SumInclusiveScan[T Numeric](team *Team, dst, src Sym[T]) {
 	a := reduction("SumInclusiveScan", team, dst, src)
-	team.done("SumInclusiveScan", collectives.SumInclusiveScan[T](team.group, a))
+	team.done("SumInclusiveScan", collectives.SumInclusiveScan[T](team.enter("SumInclusiveScan"), a))
 }
 
 // SumExclusiveScan stores, in the dst of the team's PE j, the element-wise sum of
@@ -109,7 +109,7 @@ func SumInclusiveScan[T Numeric](team *Team, dst, src Sym[T]) {
 // 1.6, 9.10.10 (shmem_sum_exscan).
 func SumExclusiveScan[T Numeric](team *Team, dst, src Sym[T]) {
 	a := reduction("SumExclusiveScan", team, dst, src)
-	team.done("SumExclusiveScan", collectives.SumExclusiveScan[T](team.group, a))
+	team.done("SumExclusiveScan", collectives.SumExclusiveScan[T](team.enter("SumExclusiveScan"), a))
 }
 
 // SumReduceScatter stores, in the dst of the team's PE j, block j of the
@@ -122,21 +122,21 @@ func SumExclusiveScan[T Numeric](team *Team, dst, src Sym[T]) {
 // OpenSHMEM 1.6.
 func SumReduceScatter[T Numeric](team *Team, dst, src Sym[T]) {
 	a := scattering("SumReduceScatter", team, dst, src)
-	team.done("SumReduceScatter", collectives.SumReduceScatter[T](team.group, a))
+	team.done("SumReduceScatter", collectives.SumReduceScatter[T](team.enter("SumReduceScatter"), a))
 }
 
 // MaxReduceScatter is [SumReduceScatter] with the greatest, as [MaxReduce] has it.
 // Beyond OpenSHMEM 1.6.
 func MaxReduceScatter[T Ordered](team *Team, dst, src Sym[T]) {
 	a := scattering("MaxReduceScatter", team, dst, src)
-	team.done("MaxReduceScatter", collectives.MaxReduceScatter[T](team.group, a))
+	team.done("MaxReduceScatter", collectives.MaxReduceScatter[T](team.enter("MaxReduceScatter"), a))
 }
 
 // MinReduceScatter is [SumReduceScatter] with the least, as [MinReduce] has it.
 // Beyond OpenSHMEM 1.6.
 func MinReduceScatter[T Ordered](team *Team, dst, src Sym[T]) {
 	a := scattering("MinReduceScatter", team, dst, src)
-	team.done("MinReduceScatter", collectives.MinReduceScatter[T](team.group, a))
+	team.done("MinReduceScatter", collectives.MinReduceScatter[T](team.enter("MinReduceScatter"), a))
 }
 
 // reduction checks the arguments of a reduction or a scan.

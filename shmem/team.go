@@ -12,7 +12,7 @@ import (
 )
 
 // A Team is an ordered group of PEs that call collectives together. One
-// collective at a time: a PE must not call two on one team at once, but may be
+// collective at a time: a PE that calls two on one team at once panics, but it may be
 // in collectives of different teams.
 //
 // A nil Team is SHMEM_TEAM_INVALID. All methods of a destroyed team, and most of a
@@ -25,6 +25,7 @@ type Team struct {
 	slot   int // where in the system area its words are
 	config TeamConfig
 	ended  atomic.Bool
+	inside atomic.Bool // a collective; see enter
 }
 
 // TeamConfig is what a program tells of a new team. OpenSHMEM 1.6, 9.4.3
@@ -145,7 +146,7 @@ func (t *Team) Destroy() {
 		t.pe.refuse("Destroy", "the team is predefined, and stays until Finalize")
 	}
 	t.pe.closeContexts(t)
-	t.done("Destroy", t.group.Leave(collectives.Call{Kind: collectives.KindDestroy}))
+	t.done("Destroy", t.enter("Destroy").Leave(collectives.Call{Kind: collectives.KindDestroy}))
 	t.ended.Store(true)
 	t.pe.giveSlots(1 << t.slot)
 }

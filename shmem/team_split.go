@@ -114,7 +114,7 @@ func (t *Team) SplitColor(color, key int) (*Team, error) {
 	}
 	t.check(op)
 	call := collectives.Call{Kind: collectives.KindSplitColor}
-	pairs, err := t.group.Pairs(call, collectives.Pair{A: color, B: key})
+	pairs, err := t.enter(op).Pairs(call, collectives.Pair{A: color, B: key})
 	t.done(op, err)
 	slots, err := t.claimSlots(op, call, []bool{color >= 0})
 	if err != nil || color < 0 {
@@ -160,7 +160,7 @@ func (t *Team) claimSlots(op string, call collectives.Call, member []bool) ([]in
 		t.pe.mu.Lock()
 		mask := t.pe.slots
 		t.pe.mu.Unlock()
-		mask, err := t.group.AgreeMask(call, mask)
+		mask, err := t.enter(op).AgreeMask(call, mask)
 		t.done(op, err)
 		if mathbits.OnesCount64(mask) < len(member) {
 			return nil, fmt.Errorf("shmem: %s: there is no room for %d more teams, with %d at most on a PE: destroy some", op, len(member), slotCount-firstSlot)
@@ -174,7 +174,7 @@ func (t *Team) claimSlots(op string, call collectives.Call, member []bool) ([]in
 			}
 		}
 		took := t.pe.takeSlots(own)
-		failed, err := t.group.Agree(call, !took)
+		failed, err := t.enter(op).Agree(call, !took)
 		t.done(op, err)
 		if !failed {
 			return slots, nil

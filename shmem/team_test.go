@@ -182,3 +182,30 @@ func TestSplitStrided_RefusesStridesThatWrapAround(t *testing.T) {
 		return nil
 	})
 }
+
+// Of two goroutines' collectives on one team, one is refused while the other waits.
+func TestTeam_OneCollectiveAtATime(t *testing.T) {
+	shmemtest.Run(t, 2, func(pe *shmem.PE) error {
+		turn, err := shmem.Alloc[int](pe, 1)
+		if err != nil {
+			return err
+		}
+		if pe.MyPE() == 1 {
+			shmem.WaitUntil(turn, shmem.CmpEQ, 1)
+			pe.BarrierAll()
+			return nil
+		}
+		ends := make(chan string, 2)
+		for range 2 {
+			go func() { ends <- panicText(pe.BarrierAll) }()
+		}
+		if got := <-ends; !strings.Contains(got, "BarrierAll by PE 0: this PE is in another collective") {
+			return fmt.Errorf("got %q, want that there is another collective", got)
+		}
+		shmem.PutValue(turn, 1, 1)
+		if got := <-ends; got != "" {
+			return fmt.Errorf("the collective that was first panics: %s", got)
+		}
+		return nil
+	})
+}
