@@ -123,7 +123,7 @@ func (m member) random(i int, same, own *rand.Rand) error {
 		}
 		return nil
 	case 7:
-		mask, err := m.AgreeMask(collectives.Call{Kind: collectives.KindAlloc}, ^(uint64(1)<<(me+i%8)))
+		mask, err := m.AgreeMask(collectives.Call{Kind: collectives.KindAlloc}, ^(uint64(1) << (me + i%8)))
 		if want := ^((uint64(1)<<np - 1) << (i % 8)); err == nil && mask != want {
 			err = fmt.Errorf("mask %#x, want %#x", mask, want)
 		}
