@@ -27,7 +27,7 @@ func TestRoutines(t *testing.T) {
 	declared := declarations(t, os.DirFS("../../shmem"))
 	seen := map[string]bool{}
 	for _, r := range routines {
-		for _, name := range strings.Fields(r.c) {
+		for name := range strings.FieldsSeq(r.c) {
 			if seen[name] {
 				t.Errorf("%s is there twice", name)
 			}
