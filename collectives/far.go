@@ -26,9 +26,9 @@ func (g *Group) syncDissemination(c Call) error {
 // where dissemination has n log2 n. Where processes take turns on few cores their
 // number is what counts. Words are as in syncDissemination.
 func (g *Group) syncStar(c Call) error {
-	ep, word := g.w.Endpoint(), g.farWord()
+	word := g.farWord()
 	if g.me != 0 {
-		if err := ep.Notify(g.world(0), g.farSlot(g.me), word); err != nil {
+		if err := g.send(0, g.farSlot(g.me), nil); err != nil {
 			return err
 		}
 		v, err := g.notified(0)
@@ -49,7 +49,7 @@ func (g *Group) syncStar(c Call) error {
 		word = poison
 	}
 	for q := 1; q < g.n; q++ {
-		if err := ep.Notify(g.world(q), g.farSlot(0), word); err != nil {
+		if err := g.note(q, g.farSlot(0), word); err != nil {
 			return err
 		}
 	}
@@ -57,6 +57,12 @@ func (g *Group) syncStar(c Call) error {
 		return g.mismatch(c)
 	}
 	return nil
+}
+
+// note sends a word without payload.
+func (g *Group) note(q int, slot uintptr, word uint64) error {
+	g.words[0], g.words[1] = word, word
+	return g.w.Endpoint().Notify(g.world(q), slot, g.words[:farHeader])
 }
 
 // farWord returns what far members send in this epoch.
@@ -104,7 +110,7 @@ func (g *Group) farSlot(r int) uintptr {
 func (g *Group) poisonAll() error {
 	for q := range g.n {
 		for r := range g.rounds() {
-			if err := g.w.Endpoint().Notify(g.world(q), g.farSlot(r), poison); err != nil {
+			if err := g.note(q, g.farSlot(r), poison); err != nil {
 				return err
 			}
 		}

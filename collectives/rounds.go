@@ -13,11 +13,13 @@ import (
 // mostFar bytes of payload, 4 in each word, below 32 bits of the epoch. So each word
 // says by itself whether it has come, and all travel in one message, in no order
 // (NCCL calls this LL). To be taken for a new one, a word would have to be 2^32
-// collectives old.
+// collectives old. A payload of up to mostNoted bytes comes twice, for then nobody has to answer
+// the message: see [fabric.Notifier].
 const (
 	farWords  = 64 / 8
 	farHeader = 2 // words
 	mostFar   = 4 * (farWords - farHeader)
+	mostNoted = 8
 )
 
 // Slots for what precedes and follows the rounds among a power of two of members.
@@ -37,17 +39,19 @@ func (g *Group) rounds() int {
 
 // send sends payload to member q.
 func (g *Group) send(q int, slot uintptr, payload []byte) error {
-	if len(payload) == 0 {
-		return g.w.Endpoint().Notify(g.world(q), slot, g.farWord())
-	}
 	g.words[0], g.words[1] = g.farWord(), g.farWord()
-	n := farHeader
-	for ; len(payload) > 0; n++ {
+	n, answered := farHeader, len(payload) > mostNoted
+	for len(payload) > 0 {
 		var b [4]byte
 		payload = payload[copy(b[:], payload):]
 		g.words[n] = g.epoch<<32 | uint64(binary.NativeEndian.Uint32(b[:]))
+		n++
 	}
-	return g.w.Endpoint().PutWords(g.world(q), slot, g.words[:n])
+	if answered {
+		return g.w.Endpoint().PutWords(g.world(q), slot, g.words[:n])
+	}
+	n += copy(g.words[n:], g.words[farHeader:n])
+	return g.w.Endpoint().Notify(g.world(q), slot, g.words[:n])
 }
 
 // sendTo puts src at dst of member q and then farWord, once, in its slot; see arrived. Who
@@ -87,21 +91,44 @@ func (g *Group) receive(c Call, round int, payload []byte) error {
 	if err := g.judge(c, v); err != nil {
 		return err
 	}
-	slot := g.farSlot(round) + 8*(farHeader-1)
-	for len(payload) > 0 {
-		slot += 8
-		v := loadRelaxed(g.w.Own(slot), 0)
-		for uint32(v>>32) != uint32(g.epoch) {
-			if err := g.awaitOwn(slot, fabric.CmpNE, v); err != nil {
-				return err
-			}
-			v = loadRelaxed(g.w.Own(slot), 0)
+	slot, again := g.farSlot(round)+8*farHeader, uintptr(0)
+	if len(payload) <= mostNoted {
+		again = 8 * uintptr((len(payload)+3)/4)
+	}
+	for ; len(payload) > 0; slot += 8 {
+		v, err := g.payloadWord(slot, again)
+		if err != nil {
+			return err
 		}
 		var b [4]byte
-		binary.NativeEndian.PutUint32(b[:], uint32(v))
+		binary.NativeEndian.PutUint32(b[:], v)
 		payload = payload[copy(payload, b[:]):]
 	}
 	return nil
+}
+
+// payloadWord waits for the payload of this epoch at off, which comes a second time so many
+// bytes behind, unless that is 0.
+func (g *Group) payloadWord(off, again uintptr) (uint32, error) {
+	for p := g.w.Own(off); ; {
+		v, w := loadRelaxed(p, 0), loadRelaxed(p, again)
+		switch tag := g.epoch << 32; {
+		case w&^(1<<32-1) != tag: // the second mostly comes last
+			if err := g.awaitOwn(off+again, fabric.CmpNE, w); err != nil {
+				return 0, err
+			}
+		case v&^(1<<32-1) != tag:
+			if err := g.awaitOwn(off, fabric.CmpNE, v); err != nil {
+				return 0, err
+			}
+		case v != w: // a piece of one is missing
+			if err := g.w.Endpoint().Progress(); err != nil {
+				return 0, err
+			}
+		default:
+			return uint32(v), nil
+		}
+	}
 }
 
 // exchange sends mine to a member and receives theirs from it.

@@ -81,13 +81,14 @@ type WordsPutter interface {
 	PutWords(pe int, dst Addr, words []uint64) error
 }
 
-// Notifier sends a word of which nobody learns whether it has come, so that the network
+// Notifier sends words of which nobody learns whether they have come, so that the network
 // carries one message where it carries two for a put.
 type Notifier interface {
-	// Notify stores v at dst, which is aligned to 16 bytes, on PE pe, and again behind it. The
-	// two may come in any order and in pieces: who finds them equal has v. Neither Fence nor
-	// Quiet cares about it; if it can't come, the job ends.
-	Notify(pe int, dst Addr, v uint64) error
+	// Notify stores words, 8 at most, one after the other from dst on, which is aligned to
+	// 8 bytes, on PE pe. They may come in any order and in pieces: who sends them twice knows,
+	// when both are equal, that they have come. Neither Fence nor Quiet cares about them; if
+	// they can't come, the job ends. words may be reused on return.
+	Notify(pe int, dst Addr, words []uint64) error
 }
 
 // PEQuieter completes what was issued to some PEs, whatever others do.
@@ -207,7 +208,9 @@ func (x *Extended) PutWords(pe int, dst Addr, words []uint64) error {
 }
 
 // Notify implements [Notifier].
-func (x *Extended) Notify(pe int, dst Addr, v uint64) error { return x.notify.Notify(pe, dst, v) }
+func (x *Extended) Notify(pe int, dst Addr, words []uint64) error {
+	return x.notify.Notify(pe, dst, words)
+}
 
 // QuietPEs implements [PEQuieter].
 func (x *Extended) QuietPEs(pes []int) error { return x.quieter.QuietPEs(pes) }
@@ -297,13 +300,8 @@ func (f fallback) PutWords(pe int, dst Addr, words []uint64) error {
 	return nil
 }
 
-// Notify puts the two words.
-func (f fallback) Notify(pe int, dst Addr, v uint64) error {
-	if err := f.ep.PutWord(pe, dst, 8, v); err != nil {
-		return err
-	}
-	return f.ep.PutWord(pe, dst+8, 8, v)
-}
+// Notify puts them.
+func (f fallback) Notify(pe int, dst Addr, words []uint64) error { return f.PutWords(pe, dst, words) }
 
 // QuietPEs is Quiet, which waits for more.
 func (f fallback) QuietPEs([]int) error { return f.ep.Quiet() }

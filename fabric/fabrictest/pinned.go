@@ -18,7 +18,7 @@ func Rows(near, direct bool) []string {
 		"put word: stores each size and leaves its neighbours",
 		"put word: is never torn",
 		"put words: stores them all, each untorn, and nothing else",
-		"note: comes twice over, and nothing else does",
+		"note: all of it comes, and nothing else does",
 		"atomic: every native operation on every type does what Apply says",
 		"atomic: what does not apply is refused",
 		"atomic: four PEs add to one word and none is lost",

@@ -130,8 +130,8 @@ func (e *Endpoint) PutWords(pe int, dst fabric.Addr, words []uint64) error {
 }
 
 // Notify implements [fabric.Notifier].
-func (e *Endpoint) Notify(pe int, dst fabric.Addr, v uint64) error {
-	return e.data(pe).Notify(pe, dst, v)
+func (e *Endpoint) Notify(pe int, dst fabric.Addr, words []uint64) error {
+	return e.data(pe).Notify(pe, dst, words)
 }
 
 // QuietPEs implements [fabric.PEQuieter].

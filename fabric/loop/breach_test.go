@@ -39,7 +39,7 @@ var breaches = []breach{
 	{row: "put word: stores each size and leaves its neighbours", wrap: ends(func(ep *fabric.Extended) fabric.Endpoint { return wideWord{ep} })},
 	{row: "put word: is never torn", wrap: ends(func(ep *fabric.Extended) fabric.Endpoint { return tornWord{ep} })},
 	{row: "put words: stores them all, each untorn, and nothing else", faults: drop(loop.Word, 24)},
-	{row: "note: comes twice over, and nothing else does", wrap: ends(func(ep *fabric.Extended) fabric.Endpoint { return halfNote{ep} })},
+	{row: "note: all of it comes, and nothing else does", wrap: ends(func(ep *fabric.Extended) fabric.Endpoint { return halfNote{ep} })},
 
 	{row: "atomic: every native operation on every type does what Apply says", faults: loop.Faults{
 		Drop: func(e loop.Event) bool { return e.Op == fabric.OpMswap && e.Size == 2 },
@@ -251,7 +251,9 @@ func (e wideWord) PutWord(pe int, dst fabric.Addr, size uint8, v uint64) error {
 // tornWord stores 8 bytes in two halves.
 type halfNote struct{ *fabric.Extended }
 
-func (e halfNote) Notify(pe int, dst fabric.Addr, v uint64) error { return e.PutWord(pe, dst, 8, v) }
+func (e halfNote) Notify(pe int, dst fabric.Addr, words []uint64) error {
+	return e.PutWords(pe, dst, words[1:])
+}
 
 type tornWord struct{ *fabric.Extended }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/goshmem/goshmem/fabric"
@@ -94,8 +95,8 @@ func (e *endpoint) PutWords(pe int, dst fabric.Addr, words []uint64) error {
 }
 
 // Notify implements [fabric.Notifier].
-func (e *endpoint) Notify(pe int, dst fabric.Addr, v uint64) error {
-	_, err := e.issue(&operation{kind: Note, target: pe, off: dst, size: 16, v: v})
+func (e *endpoint) Notify(pe int, dst fabric.Addr, words []uint64) error {
+	_, err := e.issue(&operation{kind: Note, target: pe, off: dst, size: 8 * len(words), words: slices.Clone(words)})
 	return err
 }
 

@@ -81,7 +81,7 @@ func (e *endpoint) issue(o *operation) (fate, error) {
 				return failed, err
 			}
 		}
-	} else if o.words != nil {
+	} else if o.words != nil && o.kind == Word {
 		for i := range o.words {
 			if err := e.post(o.word(i), i); err != nil {
 				return failed, err
@@ -176,8 +176,9 @@ func (s *segment) carryOut(o *operation) {
 		}
 		s.store(o.off, uint8(o.size), o.v)
 	case Note:
-		s.store(o.off, 8, o.v)
-		s.store(o.off+8, 8, o.v)
+		for i, v := range o.words {
+			s.store(o.off+8*fabric.Addr(i), 8, v)
+		}
 	case Atomic, Signal:
 		s.update(o.op, o.dt, o.off, o.v)
 	case Fetch:

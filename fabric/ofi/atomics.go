@@ -138,15 +138,15 @@ func (e *Endpoint) PutWords(pe int, dst fabric.Addr, words []uint64) error {
 
 // Notify implements [fabric.Notifier]: fi_inject_write, which nobody answers, where the
 // provider injects so much.
-func (e *Endpoint) Notify(pe int, dst fabric.Addr, v uint64) error {
-	if e.d.inject < 16 {
-		return e.PutWords(pe, dst, []uint64{v, v})
+func (e *Endpoint) Notify(pe int, dst fabric.Addr, words []uint64) error {
+	if 8*len(words) > e.d.inject {
+		return e.PutWords(pe, dst, words)
 	}
-	t, err := e.target("notify", pe, dst, 16)
+	t, err := e.target("notify", pe, dst, 8*len(words))
 	if err != nil {
 		return err
 	}
-	_, err = e.drive("notify", pe, nil, func(uint64, waiter) result { return e.s.notify(t, v) })
+	_, err = e.drive("notify", pe, nil, func(uint64, waiter) result { return e.s.notify(t, words) })
 	return err
 }
 

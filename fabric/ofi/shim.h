@@ -366,7 +366,7 @@ struct shim_result shim_get_list(struct shim_stream *s, struct shim_target to, c
 struct shim_result shim_put_signal(struct shim_stream *s, struct shim_target to, const uint8_t *src, size_t size, struct shim_target signal, int op, uint64_t v, size_t from, struct shim_wait *w);
 bool shim_fuses(struct shim_domain *d, struct shim_target to, size_t size, int op);
 struct shim_result shim_put_fused(struct shim_stream *s, struct shim_target to, const uint8_t *src, size_t size, struct shim_target signal, uint64_t v, void *bounce);
-struct shim_result shim_notify(struct shim_stream *s, struct shim_target to, uint64_t v);
+struct shim_result shim_notify(struct shim_stream *s, struct shim_target to, const uint64_t *words, size_t count);
 struct shim_result shim_put_words(struct shim_stream *s, struct shim_target to, const uint64_t *words, size_t count, size_t from);
 struct shim_result shim_atomic(struct shim_stream *s, struct shim_target to, int op, int datatype, uint64_t v);
 struct shim_result shim_fetch(struct shim_stream *s, struct shim_target to, int op, int datatype, bool compare, uint64_t v, uint64_t cmp);

@@ -215,16 +215,15 @@ struct shim_result shim_put_signal(struct shim_stream *s, struct shim_target to,
 	return r;
 }
 
-// shim_notify writes v twice, one after the other. Nobody learns when it has come, or
-// that it has not, except by the end of the job.
-struct shim_result shim_notify(struct shim_stream *s, struct shim_target to, uint64_t v)
+// shim_notify writes words. Nobody learns when they have come, or that they have not, except by
+// the end of the job.
+struct shim_result shim_notify(struct shim_stream *s, struct shim_target to, const uint64_t *words, size_t count)
 {
-	const uint64_t twice[2] = {v, v};
 	struct shim_spin b = shim_spin_begin(s, 0);
 	int64_t ret;
 
 	do
-		ret = fi_inject_write(s->ep, twice, sizeof twice, to.addr, to.at, to.key);
+		ret = fi_inject_write(s->ep, words, 8 * count, to.addr, to.at, to.key);
 	while (ret == -FI_EAGAIN && shim_spin_pass(&b));
 	shim_spin_end(&b);
 	if (ret == 0) {

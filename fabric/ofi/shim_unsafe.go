@@ -182,8 +182,10 @@ func (s stream) putSignal(t target, src []byte, signal target, op int, v, from u
 	return resultOf(C.shim_put_signal(s.c, t.c(), bytesOf(src), C.size_t(len(src)), signal.c(), C.int(op), C.uint64_t(v), C.size_t(from), w.c))
 }
 
-func (s stream) notify(t target, v uint64) result {
-	return resultOf(C.shim_notify(s.c, t.c(), C.uint64_t(v)))
+func (s stream) notify(t target, words []uint64) result {
+	// Alive during the call, which copies them.
+	p := (*C.uint64_t)(unsafe.Pointer(unsafe.SliceData(words)))
+	return resultOf(C.shim_notify(s.c, t.c(), p, C.size_t(len(words))))
 }
 
 func (s stream) putWords(t target, words []uint64, from uint64) result {

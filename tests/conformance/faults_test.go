@@ -51,7 +51,10 @@ var (
 
 	// lostReductions loses what a reduction is made of, after Attach.
 	lostReductions = fault{"lost parts of reductions", loop.Faults{Drop: func(e loop.Event) bool {
-		return e.Kind == loop.Get && e.Off >= segment.SystemSize || e.Kind == loop.Word && e.Off < segment.SystemSize && e.Issue > 16
+		if e.Off >= segment.SystemSize {
+			return e.Kind == loop.Get
+		}
+		return (e.Kind == loop.Word || e.Kind == loop.Note && e.Size > 16) && e.Issue > 16
 	}}}
 
 	quietIgnored = fault{"quiet ignored", loop.Faults{IgnoreQuiet: true}}
