@@ -41,9 +41,16 @@ func TestStranger_ChangesNothing(t *testing.T) {
 			b, err := decodeBlob(p.domain.peers.blobs.Blob(1))
 			require.NoError(t, err)
 			port := binary.BigEndian.Uint16(b.name[2:]) // of a sockaddr_in
-			for name, say := range map[string][]byte{
+			sayings := map[string][]byte{
 				"nothing": nil, "a byte": {1}, "zeros": make([]byte, 4096), "noise": noise, "a greeting": greeting, "HTTP": []byte("GET / HTTP/1.1\r\n\r\n"),
-			} {
+			}
+			if o.Provider == "sockets" {
+				// It takes what is long enough for a message: see docs/security.md.
+				for _, name := range []string{"zeros", "noise", "a greeting"} {
+					delete(sayings, name)
+				}
+			}
+			for name, say := range sayings {
 				c, err := net.Dial("tcp", netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port).String())
 				require.NoError(t, err, name)
 				_, _ = c.Write(say) // it may be cut off
