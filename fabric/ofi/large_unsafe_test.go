@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/goshmem/goshmem/fabric"
+	"github.com/goshmem/goshmem/internal/race"
 )
 
 const window = 64 << 20 // bytes of memory behind a large mapping
@@ -75,6 +76,9 @@ func TestLarge_Offsets(t *testing.T) {
 // TestLarge_3GiB: one call for more bytes than a message takes, and than 31 bits count.
 func TestLarge_3GiB(t *testing.T) {
 	const segment, size, off, need = 8 << 30, 3 << 30, 9 << 29, 8 << 20 // KiB
+	if race.Enabled {
+		t.Skip("it would only take longer: C does all of it")
+	}
 	if free := available(t); free < need {
 		t.Skipf("%d KiB of memory are available, %d are needed", free, need)
 	}
