@@ -10,7 +10,7 @@ func Broadcast(g *Group, dst, src fabric.Addr, elem uint32, n, root int) error {
 	c := Call{Kind: KindBroadcast, Elem: elem, N: uint64(n), Arg: uint64(root)}
 	switch size := n * int(elem); {
 	case g.far() && size == 0:
-		return g.sync(c)
+		return g.Sync(c)
 	case g.far() && size <= mostFar:
 		return g.broadcastDoubling(c, dst, src, size, root)
 	case g.far():

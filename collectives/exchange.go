@@ -90,7 +90,7 @@ func (e *RoomError) Error() string {
 // Collect puts every member's elements of elem bytes at src one after the other
 // at dst of every member, in the members' order. A member has n, and room for
 // room elements at dst. If some member has too little room, all get a
-// *[RoomError]. The members learn their offsets by a scan, and push.
+// *[RoomError]. Each member learns all lengths, and pushes.
 func Collect(g *Group, dst, src fabric.Addr, elem uint32, n, room int) error {
 	c := Call{Kind: KindCollect, Elem: elem}
 	before, total, least, err := g.measure(c, n, room)
@@ -133,7 +133,7 @@ func (g *Group) measure(c Call, n, room int) (before, total, least int, err erro
 		}
 	}
 	if err == nil && total > least {
-		err = g.sync(c)
+		err = g.Sync(c)
 	}
 	return before, total, least, err
 }
@@ -146,7 +146,7 @@ func (g *Group) measure(c Call, n, room int) (before, total, least int, err erro
 // and the others [ErrOthersRoom].
 func AllToAllV(g *Group, dst, src, counts fabric.Addr, elem uint32, room int, received []int) error {
 	c := Call{Kind: KindAllToAllV, Elem: elem}
-	if err := g.sync(c); err != nil {
+	if err := g.Sync(c); err != nil {
 		return err
 	}
 	got, short := 0, error(nil)
@@ -177,7 +177,7 @@ func AllToAllV(g *Group, dst, src, counts fabric.Addr, elem uint32, room int, re
 			return err
 		}
 	}
-	failed, err := g.agree(c, short != nil)
+	failed, err := g.Agree(c, short != nil)
 	switch {
 	case err != nil:
 		return err

@@ -133,11 +133,9 @@ func (g *Group) Quiet() error {
 // Sync returns once every member has called it with an equal call. Direct
 // stores before it are visible to all after it; operations on an endpoint are
 // not completed. If the calls differ, every member gets a *[MismatchError].
-func (g *Group) Sync(c Call) error { return g.sync(c) }
+func (g *Group) Sync(c Call) error { return g.carry(c, nil) }
 
-func (g *Group) sync(c Call) error { return g.carry(c, nil) }
-
-// carry is sync, and shows payload, of at most mostCarry bytes, to the near members;
+// carry is Sync, and shows payload, of at most mostCarry bytes, to the near members;
 // see carried. Only near groups have any.
 func (g *Group) carry(c Call, payload []byte) error {
 	g.meet(c)
@@ -173,7 +171,7 @@ func (g *Group) meet(c Call) {
 // slotRing epochs.
 func (g *Group) leave(c Call) error {
 	if g.ahead == slotRing-2 {
-		if err := g.sync(c); err != nil {
+		if err := g.Sync(c); err != nil {
 			return err
 		}
 	}
@@ -188,9 +186,7 @@ func (g *Group) leave(c Call) error {
 func (g *Group) digest() uint64 { return g.chain>>(64-digestBits) | 1 }
 
 // Agree is Sync, and reports whether any member called it with failed.
-func (g *Group) Agree(c Call, failed bool) (anyFailed bool, err error) { return g.agree(c, failed) }
-
-func (g *Group) agree(c Call, failed bool) (anyFailed bool, err error) {
+func (g *Group) Agree(c Call, failed bool) (anyFailed bool, err error) {
 	g.agreed++
 	word := g.off + offFail + uintptr(g.agreed&1)*8
 	if failed {
@@ -201,7 +197,7 @@ func (g *Group) agree(c Call, failed bool) (anyFailed bool, err error) {
 	if err := g.Quiet(); err != nil {
 		return true, err
 	}
-	if err := g.sync(c); err != nil {
+	if err := g.Sync(c); err != nil {
 		return true, err
 	}
 	v, err := g.w.Endpoint().FetchAtomic(g.world(0), fabric.OpRead, fabric.Uint64, word, 0, 0)

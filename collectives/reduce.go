@@ -107,7 +107,7 @@ func (g *Group) reduceCarried(c Call, a Array, f fold) error {
 // reduceShares: each member combines one n-th part in the members' order and copies it to
 // all: n-1 loads and n stores of each element in all, two synchronisations.
 func (g *Group) reduceShares(c Call, a Array, f fold) error {
-	if err := g.sync(c); err != nil || a.N == 0 {
+	if err := g.Sync(c); err != nil || a.N == 0 {
 		return err
 	}
 	elem := int(c.Elem)
@@ -132,7 +132,7 @@ func (g *Group) reduceShares(c Call, a Array, f fold) error {
 // reduceScatter: each member combines its block in the members' order: n-1 loads
 // of each element of one block. dst and src do not overlap.
 func (g *Group) reduceScatter(c Call, a Array, f fold) error {
-	if err := g.sync(c); err != nil || a.N == 0 {
+	if err := g.Sync(c); err != nil || a.N == 0 {
 		return err
 	}
 	size := a.N * int(c.Elem)

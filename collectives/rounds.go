@@ -146,7 +146,7 @@ func (g *Group) exchange(c Call, q, round int, mine, theirs []byte) error {
 // two all synchronise first.
 func (g *Group) reduceDoubling(c Call, mine []byte, f fold) error {
 	if g.n > 2 {
-		if err := g.sync(c); err != nil {
+		if err := g.Sync(c); err != nil {
 			return err
 		}
 	}
@@ -213,7 +213,7 @@ func (g *Group) broadcastDoubling(c Call, dst, src fabric.Addr, size, root int) 
 // broadcastTree: a binomial tree: a synchronisation, and then ⌈log2 n⌉ times the size one after
 // the other; each member gets it once, at its place.
 func (g *Group) broadcastTree(c Call, dst, src fabric.Addr, size, root int) error {
-	if err := g.sync(c); err != nil {
+	if err := g.Sync(c); err != nil {
 		return err
 	}
 	g.next(c)
@@ -241,7 +241,7 @@ func (g *Group) broadcastTree(c Call, dst, src fabric.Addr, size, root int) erro
 // has, its own and those before it, to the one 2^r behind it, at their places: ⌈log2 n⌉
 // messages and n-1 blocks a member.
 func (g *Group) collectRounds(c Call, dst, src fabric.Addr, size int) error {
-	if err := g.sync(c); err != nil {
+	if err := g.Sync(c); err != nil {
 		return err
 	}
 	g.meet(c)
@@ -276,7 +276,7 @@ func (g *Group) collectRounds(c Call, dst, src fabric.Addr, size int) error {
 func (g *Group) exchangeFlags(c Call, dst, src fabric.Addr, size int) error {
 	small := size <= mostFar
 	if !small || g.how == star {
-		if err := g.sync(c); err != nil {
+		if err := g.Sync(c); err != nil {
 			return err
 		}
 	}

@@ -47,7 +47,7 @@ func (g *Group) scanCarried(c Call, a Array, f fold) error {
 // what is there and leaves the sum so far. n loads and n stores of each element
 // in all, two synchronisations.
 func (g *Group) scanShares(c Call, a Array, f fold) error {
-	if err := g.sync(c); err != nil || a.N == 0 {
+	if err := g.Sync(c); err != nil || a.N == 0 {
 		return err
 	}
 	lo, hi := share(a.N, g.me, g.n)

@@ -79,7 +79,7 @@ func (g *Group) Pairs(c Call, own Pair) ([]Pair, error) {
 // leaves it has got every message that is meant for it; all have entered, so nobody
 // is still in a call before.
 func (g *Group) Leave(c Call) error {
-	if err := g.sync(c); err != nil {
+	if err := g.Sync(c); err != nil {
 		return err
 	}
 	g.meet(c)

@@ -9,7 +9,7 @@ func (g *Group) finish(c Call) error {
 	if err := g.Quiet(); err != nil {
 		return err
 	}
-	return g.sync(c)
+	return g.Sync(c)
 }
 
 // load returns n bytes at off in member q's segment: in place if near, else
