@@ -81,6 +81,40 @@ func TestWait_SleepsUntilItIsRung(t *testing.T) {
 	}
 }
 
+// TestWait_LetsOthersRun: with one processor, a wait on a shared core, which keeps it for a
+// while, holds up neither timers, nor other goroutines, nor garbage collection for long.
+func TestWait_LetsOthersRun(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	ds := openOn(t, 2, segment.Granule, 1)
+	ep, err := ds[0].Endpoint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rounds, off = 20, 4096
+	done := make(chan error, 1)
+	begin := time.Now()
+	for i := range uint64(rounds) {
+		go func() {
+			done <- ds[1].Wait(fabric.Cond{PE: 1, Off: off, Type: fabric.Uint64, Cmp: fabric.CmpGT, Value: i, Long: true})
+		}()
+		for atomic.LoadUint32(ds[0].Sleepers()) == 0 {
+			runtime.Gosched()
+		}
+		<-time.After(time.Microsecond)
+		runtime.GC()
+		if err := ep.PutWord(1, off, 8, i+1); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Each round would last as long as all naps of a wait, if they let nobody run.
+	if each, d := time.Since(begin)/rounds, 10*5*time.Millisecond; each >= d {
+		t.Errorf("a round took %v, want less than %v", each, d)
+	}
+}
+
 func TestCommit_ReadsAsZeroAfterRelease(t *testing.T) {
 	ds := open(t, 1, 1<<20)
 	c := ds[0].(fabric.Committer)

@@ -35,6 +35,10 @@ const (
 	firstNap      = 5 * time.Millisecond
 	longestNap    = 40 * time.Millisecond
 	longestSystem = 160 * time.Millisecond
+
+	// keptNaps is how many naps of a wait on a shared core keep Go's processor: enough
+	// for all waits in a row of PEs that run one after the other.
+	keptNaps = 10
 )
 
 func policyFor(pes, cores int) policy {
@@ -199,6 +203,10 @@ func (w *waits) sleep(s fabric.Conds) error {
 func (w *waits) lead(me *parked) {
 	st, driver := w.d.status, w.d.driver
 	polls := 1 // after a ring
+	keeps := 0 // naps that may keep the processor
+	if w.d.policy.crowded && driver == nil {
+		keeps = keptNaps
+	}
 	nap := w.d.policy.nap
 	if me.conds.Long {
 		nap = longestNap
@@ -228,7 +236,11 @@ func (w *waits) lead(me *parked) {
 			if driver != nil {
 				begin = time.Now()
 			}
-			futexWait(&st.Doorbell, bell, min(nap, max(longest, w.d.policy.nap)))
+			if keeps--; keeps >= 0 && alone() {
+				futexNap(&st.Doorbell, bell, firstNap)
+			} else {
+				futexWait(&st.Doorbell, bell, min(nap, max(longest, w.d.policy.nap)))
+			}
 			rung = st.Doorbell.Load() != bell
 			w.mu.Lock()
 		}
@@ -243,6 +255,14 @@ func (w *waits) lead(me *parked) {
 			return
 		}
 	}
+}
+
+// alone reports whether it seems that no other goroutine of this PE wants to run: it lets
+// them, and sees whether that took longer than to find none.
+func alone() bool {
+	begin := time.Now()
+	runtime.Gosched()
+	return time.Since(begin) < 20*time.Microsecond
 }
 
 // nextNap returns how long the nap after one of this length may be, before the wait's

@@ -4,8 +4,10 @@
 // (Mellor-Crummey & Scott 1991) 1,000 times each and count under it. Who waits spins a
 // little if every process has a core, and then sleeps on a futex of its own.
 //
-//	lock_bench NP
+//	lock_bench NP [MIB]
 //
+// The places in line are side by side, or MIB apart, as they are in symmetric heaps: then
+// each is on a page of its own, under a page table of its own, in every process. It
 // prints the time until all are done: name, value, unit.
 #define _GNU_SOURCE
 #include <linux/futex.h>
@@ -32,24 +34,27 @@ struct shared {
 	_Alignas(128) atomic_uint tail;
 	_Alignas(128) volatile long count;
 	_Alignas(128) atomic_uint ready, go;
-	struct node node[most];
 };
 
 static struct shared *s;
+static char *nodes;
+static size_t apart = sizeof(struct node);
 static int spins;
 
 static void futex(atomic_uint *word, int op, unsigned value) {
 	syscall(SYS_futex, word, op, value, NULL, NULL, 0);
 }
 
+static struct node *node(unsigned i) { return (struct node *)(nodes + i * apart); }
+
 static void lock(unsigned me) {
-	struct node *n = &s->node[me];
+	struct node *n = node(me);
 	atomic_store_explicit(&n->next, 0, memory_order_relaxed);
 	atomic_store_explicit(&n->waiting, 1, memory_order_relaxed);
 	unsigned before = atomic_exchange(&s->tail, me + 1);
 	if (before == 0)
 		return;
-	atomic_store(&s->node[before - 1].next, me + 1);
+	atomic_store(&node(before - 1)->next, me + 1);
 	for (int i = 0; i < spins && atomic_load(&n->waiting) != 0; i++)
 		__builtin_ia32_pause();
 	unsigned one = 1;
@@ -59,7 +64,7 @@ static void lock(unsigned me) {
 }
 
 static void unlock(unsigned me) {
-	struct node *n = &s->node[me];
+	struct node *n = node(me);
 	unsigned next = atomic_load(&n->next);
 	if (next == 0) {
 		unsigned self = me + 1;
@@ -68,7 +73,7 @@ static void unlock(unsigned me) {
 		while ((next = atomic_load(&n->next)) == 0)
 			sched_yield();
 	}
-	struct node *f = &s->node[next - 1];
+	struct node *f = node(next - 1);
 	if (atomic_exchange(&f->waiting, 0) == 2)
 		futex(&f->waiting, FUTEX_WAKE, 1);
 }
@@ -92,13 +97,18 @@ static double now(void) {
 
 int main(int argc, char **argv) {
 	int np = argc > 1 ? atoi(argv[1]) : 0;
-	if (np < 1 || np >= most) {
-		fprintf(stderr, "usage: lock_bench NP, from 1 to %d\n", most - 1);
+	int mib = argc > 2 ? atoi(argv[2]) : 0;
+	if (np < 1 || np >= most || mib < 0 || mib > 1024) {
+		fprintf(stderr, "usage: lock_bench NP [MIB], NP from 1 to %d, MIB up to 1024\n", most - 1);
 		return 2;
 	}
+	if (mib > 0)
+		apart = (size_t)mib << 20;
 	spins = np <= sysconf(_SC_NPROCESSORS_ONLN) ? 400 : 20;
-	s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (s == MAP_FAILED) {
+	int how = MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE;
+	s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, how, -1, 0);
+	nodes = mmap(NULL, (np + 1) * apart, PROT_READ | PROT_WRITE, how, -1, 0);
+	if (s == MAP_FAILED || nodes == MAP_FAILED) {
 		perror("mmap");
 		return 1;
 	}
