@@ -29,12 +29,17 @@ const (
 	KindSplit2D
 	KindSplitColor
 	KindDestroy
+	KindWait
 )
 
 // A Call says which collective a PE is in, with the arguments that must be the
 // same on every member. What the arguments mean depends on the kind.
 type Call struct {
 	Kind Kind
+
+	// Started is how many calls of Group.Start came before, modulo its size. A group sets it.
+	Started uint16
+
 	Elem uint32 // size of an element in bytes
 	N    uint64 // elements; for Alloc and its kin too
 	Arg  uint64 // alignment, offset, root, or operation
@@ -49,7 +54,7 @@ const chainFactor = 0xd1342543de82ef95
 // sign returns a hash of the call.
 func (c Call) sign() uint64 {
 	const odd = 0x9e3779b97f4a7c15
-	h := uint64(c.Kind) * odd
+	h := (uint64(c.Started)<<8 | uint64(c.Kind)) * odd
 	for i, v := range [...]uint64{uint64(c.Elem), c.N, c.Arg} {
 		if v == 0 {
 			continue // a barrier has no arguments, and no time
@@ -65,6 +70,13 @@ func (c Call) sign() uint64 {
 
 // String describes the call in the words of package shmem.
 func (c Call) String() string {
+	if c.Started > 0 {
+		return fmt.Sprintf("%s (collectives started before it: %d)", c.name(), c.Started)
+	}
+	return c.name()
+}
+
+func (c Call) name() string {
 	switch c.Kind {
 	case KindBarrierAll:
 		return "BarrierAll"
@@ -106,6 +118,8 @@ func (c Call) String() string {
 		return "SplitColor"
 	case KindDestroy:
 		return "Destroy"
+	case KindWait:
+		return "Wait for a collective that was started"
 	}
 	return fmt.Sprintf("collective %d", c.Kind)
 }

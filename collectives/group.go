@@ -11,16 +11,17 @@ import (
 // Where the words of a group lie, from its offset in each member's segment on.
 // What others write is on lines of its own.
 const (
-	offCount  = 0    // on member 0: arrivals, and the sum of their calls' digests
-	offEpoch  = 128  // on member 0: synchronisations completed
-	offFail   = 256  // on member 0: two words, one for each parity of Agree
-	offMask   = 272  // on member 0: three words, for AgreeMask
-	offReport = 384  // set once offText holds what this member called
-	offPair   = 400  // two words, for Pairs
-	offLength = 448  // elements that this member collects, and has room for
-	offText   = 1024 // what this member called and where, for a mismatch's report
-	offSlots  = 2048 // what this member shows the near ones: a ring of slots
-	offRounds = 3072 // what far members send: for each round a word for each parity, twice, 64 bytes apart
+	offCount   = 0    // on member 0: arrivals, and the sum of their calls' digests
+	offEpoch   = 128  // on member 0: synchronisations completed
+	offFail    = 256  // on member 0: two words, one for each parity of Agree
+	offMask    = 272  // on member 0: three words, for AgreeMask
+	offReport  = 384  // set once offText holds what this member called
+	offPair    = 400  // two words, for Pairs
+	offLength  = 448  // elements that this member collects, and has room for
+	offEntered = 464  // the epoch that this member has entered last, and how many starts came before it
+	offText    = 1024 // what this member called and where, for a mismatch's report
+	offSlots   = 2048 // what this member shows the near ones: a ring of slots
+	offRounds  = 3072 // what far members send: for each round a word for each parity, twice, 64 bytes apart
 
 	textSize  = 1024
 	maxRounds = 32
@@ -71,6 +72,9 @@ type Group struct {
 	past   [slotRing]Call
 	left   [slotRing][frames.Depth]uintptr // where those were called that members leave before others have come
 	masks  uint64                          // AgreeMask calls
+
+	started uint16                // see Start
+	at      [frames.Depth]uintptr // see CalledAt
 
 	scratch []byte           // two blocks of a reduction
 	words   [farWords]uint64 // of the message that is sent
@@ -154,6 +158,8 @@ func (g *Group) carry(c Call, payload []byte) error {
 // next begins an epoch.
 func (g *Group) next(c Call) {
 	g.epoch++
+	c.Started = g.started
+	storeRelease(g.w.Own(g.off+offEntered), g.epoch<<startedBits|uint64(g.started))
 	g.chain = (g.chain+c.sign())*chainFactor + 1
 	g.past[g.epoch%slotRing] = c
 	g.left[g.epoch%slotRing][0] = 0
@@ -177,7 +183,11 @@ func (g *Group) leave(c Call) error {
 	}
 	g.ahead++
 	g.next(c)
-	frames.Record(&g.left[g.epoch%slotRing])
+	if at := &g.left[g.epoch%slotRing]; g.at[0] != 0 {
+		*at = g.at
+	} else {
+		frames.Record(at)
+	}
 	return nil
 }
 

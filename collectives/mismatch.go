@@ -36,9 +36,11 @@ func (g *Group) mismatch(c Call) error {
 	}
 	own := report{epoch: g.epoch, past: g.past}
 	for i, pcs := range g.left {
-		own.sites[i] = place(pcs)
+		own.sites[i] = Place(pcs)
 	}
-	own.sites[g.epoch%slotRing] = g.site()
+	if own.sites[g.epoch%slotRing] = Place(g.at); g.at[0] == 0 {
+		own.sites[g.epoch%slotRing] = g.site()
+	}
 	if err := g.publish(own); err != nil {
 		return err
 	}
@@ -74,8 +76,8 @@ func (r report) firstUnequal(o report) (epoch uint64, found bool) {
 	return 0, false
 }
 
-// place returns file:line of the first call that is not the library's.
-func place(pcs [frames.Depth]uintptr) string {
+// Place returns file:line of the first of recorded calls that is not the library's.
+func Place(pcs [frames.Depth]uintptr) string {
 	if pcs[0] == 0 {
 		return ""
 	}
@@ -97,7 +99,7 @@ const module = "github.com/goshmem/goshmem/"
 func (g *Group) publish(r report) error {
 	b := binary.NativeEndian.AppendUint64(make([]byte, 0, textSize), r.epoch)
 	for _, c := range r.past {
-		for _, v := range [...]uint64{uint64(c.Kind)<<32 | uint64(c.Elem), c.N, c.Arg} {
+		for _, v := range [...]uint64{uint64(c.Started)<<48 | uint64(c.Kind)<<32 | uint64(c.Elem), c.N, c.Arg} {
 			b = binary.NativeEndian.AppendUint64(b, v)
 		}
 	}
@@ -147,7 +149,7 @@ func (g *Group) reported(q int) (r report, ok bool, err error) {
 	r.epoch = next()
 	for i := range r.past {
 		head := next()
-		r.past[i] = Call{Kind: Kind(head >> 32), Elem: uint32(head), N: next(), Arg: next()}
+		r.past[i] = Call{Started: uint16(head >> 48), Kind: Kind(head >> 32), Elem: uint32(head), N: next(), Arg: next()}
 	}
 	for i := range uint64(slotRing) {
 		var site []byte

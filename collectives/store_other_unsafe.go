@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-//go:build !amd64
+//go:build !amd64 || race
 
 package collectives
 

@@ -277,7 +277,7 @@ func TestVerbs_AreAllMeasured(t *testing.T) {
 		}
 		for _, decl := range syntax.Decls {
 			f, ok := decl.(*ast.FuncDecl)
-			if !ok || f.Recv != nil || !f.Name.IsExported() || !takesSym(f) {
+			if !ok || f.Recv != nil || !f.Name.IsExported() || !takesSym(f) || givesCollective(f) {
 				continue
 			}
 			verbs++
@@ -289,6 +289,19 @@ func TestVerbs_AreAllMeasured(t *testing.T) {
 	if verbs < 40 {
 		t.Errorf("found %d verbs only", verbs)
 	}
+}
+
+// givesCollective reports whether f starts a goroutine, and allocates what stands for it.
+func givesCollective(f *ast.FuncDecl) bool {
+	if f.Type.Results == nil {
+		return false
+	}
+	result, ok := f.Type.Results.List[0].Type.(*ast.StarExpr)
+	if !ok {
+		return false
+	}
+	id, ok := result.X.(*ast.Ident)
+	return ok && id.Name == "Collective"
 }
 
 func takesSym(f *ast.FuncDecl) bool {

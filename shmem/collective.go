@@ -5,6 +5,7 @@ package shmem
 import (
 	"errors"
 	"fmt"
+	"runtime"
 
 	"github.com/goshmem/goshmem/collectives"
 )
@@ -91,14 +92,24 @@ func (t *Team) sync(op string, c collectives.Call) { t.done(op, t.enter(op).Sync
 // enter begins a collective, which done ends, and returns the group for it. It panics if
 // another goroutine of this PE is in one: they would use each other's words.
 func (t *Team) enter(op string) *collectives.Group {
-	if !t.inside.CompareAndSwap(false, true) {
-		t.pe.refuse(op, "this PE is in another collective of the team already, in another goroutine: one at a time")
+	for !t.inside.CompareAndSwap(nobody, aCall) {
+		if t.inside.Load() == aCall {
+			t.pe.refuse(op, "this PE is in another collective of the team already, in another goroutine: one at a time")
+		}
+		runtime.Gosched() // it is a look of a few microseconds
 	}
 	return t.group
 }
 
+// Who may be in a team's collective.
+const (
+	nobody = iota
+	aCall
+	aLook // of Collective.Wait
+)
+
 func (t *Team) done(op string, err error) {
-	t.inside.Store(false)
+	t.inside.Store(nobody)
 	if err != nil {
 		t.pe.collectiveFailed(op, err)
 	}

@@ -68,3 +68,20 @@ func ExampleAtomicCompareSwapIf() {
 	// 2 to 2
 	// 2 to 3
 }
+
+// The sum is made while the program works on something else, in other collectives too.
+func ExampleSumReduceAsync() {
+	shmemMain(func(pe *shmem.PE) error {
+		residual, err := shmem.Alloc[float64](pe, 1)
+		if err != nil {
+			return err
+		}
+		residual.Local()[0] = 0.25
+		sum := shmem.SumReduceAsync(pe.World(), residual, residual)
+		pe.BarrierAll() // and whatever needs no residual
+		sum.Wait()
+		fmt.Println(residual.Local()[0])
+		return nil
+	})
+	// Output: 0.25
+}

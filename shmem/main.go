@@ -113,7 +113,8 @@ func Initialized() bool {
 // completes all operations, waits for all PEs, and tells the launcher that
 // leaving is no failure now. The process goes on.
 //
-// The error says that the PEs did not end together. OpenSHMEM 1.6, 9.1.4
+// The error says that the PEs did not end together. The last Finalize panics if a
+// [Collective] has not been waited for. OpenSHMEM 1.6, 9.1.4
 // (shmem_finalize).
 func (pe *PE) Finalize() error {
 	process.Lock()

@@ -95,6 +95,24 @@ func mismatches() []mismatch {
 			func(pe *shmem.PE, x, y objects) { shmem.SumReduce(pe.World(), x, y.Slice(0, 0)) },
 			[2]string{"SumReduce of 8 elements", "SumReduce of 0 elements"},
 		},
+		{
+			"BroadcastAsync of different lengths",
+			func(pe *shmem.PE, x, y objects) { shmem.BroadcastAsync(pe.World(), x, y, 0).Wait() },
+			func(pe *shmem.PE, x, y objects) { shmem.BroadcastAsync(pe.World(), x, y.Slice(0, 3), 0).Wait() },
+			[2]string{"Broadcast of 8 elements of 4 bytes from PE 0", "Broadcast of 3 elements of 4 bytes from PE 0"},
+		},
+		{
+			"SumReduceAsync, not started by all, before BarrierAll",
+			func(pe *shmem.PE, x, y objects) { shmem.SumReduceAsync(pe.World(), x, y); pe.BarrierAll() },
+			func(pe *shmem.PE, _, _ objects) { pe.BarrierAll() },
+			[2]string{"BarrierAll (collectives started before it: 1)", "BarrierAll at"},
+		},
+		{
+			"AllToAllAsync, waited for, against SyncAll",
+			func(pe *shmem.PE, x, y objects) { shmem.AllToAllAsync(pe.World(), x, y.Slice(0, pe.NPEs())).Wait() },
+			func(pe *shmem.PE, _, _ objects) { pe.SyncAll() },
+			[2]string{"Wait for a collective that was started", "SyncAll"},
+		},
 	}
 }
 

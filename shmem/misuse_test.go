@@ -56,6 +56,8 @@ func misuses() []misuse {
 		{"Broadcast", []string{"zero Sym[int64]"}, func(o objects) { shmem.Broadcast(o.pe.World(), o.x, o.zero, 0) }},
 		{"Ptr", []string{"zero Sym[int64]"}, func(o objects) { shmem.Ptr(o.zero, 0) }},
 
+		{"SumReduceAsync", []string{"zero Sym[int64]"}, func(o objects) { shmem.SumReduceAsync(o.pe.World(), o.zero, o.x) }},
+
 		// PEs that there are not.
 		{"Put", []string{ofEight, "PE -1 is out of range", "0 to 1"}, func(o objects) { shmem.Put(o.x, eight, -1) }},
 		{"Put", []string{ofEight, "target PE 2", "0 to 1", "elements 0 to 7"}, func(o objects) { shmem.Put(o.x, eight, 2) }},
@@ -77,6 +79,7 @@ func misuses() []misuse {
 		{"PutSignalNBI", []string{"PE 2"}, func(o objects) { shmem.PutSignalNBI(o.x, eight, o.sig.At(0), 1, shmem.SigSet, 2) }},
 		{"SignalSet", []string{"PE -2"}, func(o objects) { shmem.SignalSet(o.sig.At(0), 1, -2) }},
 		{"Broadcast", []string{"PE 2"}, func(o objects) { shmem.Broadcast(o.pe.World(), o.y, o.x.Slice(0, 4), 2) }},
+		{"BroadcastAsync", []string{"PE 2"}, func(o objects) { shmem.BroadcastAsync(o.pe.World(), o.y, o.x.Slice(0, 4), 2) }},
 		{"Ptr", []string{ofEight, "PE 2"}, func(o objects) { shmem.Ptr(o.x, 2) }},
 
 		// Elements that there are not.

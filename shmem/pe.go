@@ -39,6 +39,7 @@ type PE struct {
 	heap     *symheap.Heap
 	slots    uint64            // of teams: a bit for each that is free
 	contexts map[*Context]bool // that are open, but for the default one
+	starting map[*Team]bool    // teams of which collectives have been started
 }
 
 // A Host is what a PE needs of whoever starts it. Programs use [Main] or [Init];
@@ -81,6 +82,7 @@ func Attach(h Host) (*PE, error) {
 		heap:     symheap.New(segment.SystemSize, w.Size()-segment.SystemSize),
 		slots:    freeSlots,
 		contexts: map[*Context]bool{},
+		starting: map[*Team]bool{},
 	}
 	pe.commit, _ = h.Domain.(fabric.Committer)
 	pe.ctx = &Context{w: *w, npes: h.NPEs, me: h.PE, pe: pe}
@@ -128,7 +130,13 @@ func (pe *PE) GlobalExit(code int) {
 
 // Detach is the collective end of what Attach began: it completes all
 // operations on every context, closes these, waits for all PEs, and closes the domain. Local slices stay valid.
+//
+// Detach panics if a [Collective] has not been waited for.
 func (pe *PE) Detach() error {
+	pe.refuseStarted("Finalize")
+	if err := pe.world.endStarted("Finalize", collectives.KindFinalize, (*collectives.Group).Sync); err != nil {
+		return pe.collectiveError("Finalize", err)
+	}
 	pe.closeContexts(nil)
 	pe.ctx.Quiet()
 	if err := pe.world.enter("Finalize").Sync(collectives.Call{Kind: collectives.KindFinalize}); err != nil {

@@ -13,7 +13,7 @@ import (
 
 // A Team is an ordered group of PEs that call collectives together. One
 // collective at a time: a PE that calls two on one team at once panics, but it may be
-// in collectives of different teams.
+// in collectives of different teams, and in those that the …Async calls have started.
 //
 // A nil Team is SHMEM_TEAM_INVALID. All methods of a destroyed team, and most of a
 // nil one, panic.
@@ -25,7 +25,9 @@ type Team struct {
 	slot   int // where in the system area its words are
 	config TeamConfig
 	ended  atomic.Bool
-	inside atomic.Bool // a collective; see enter
+	inside atomic.Int32 // who is in a collective; see enter
+
+	started started // collectives
 }
 
 // TeamConfig is what a program tells of a new team. OpenSHMEM 1.6, 9.4.3
@@ -43,8 +45,8 @@ const (
 	sharedSlot
 	firstSlot
 
-	slotCount = min(64, segment.SystemSize/collectives.GroupSize)
-	freeSlots = 1<<slotCount - 1<<firstSlot // those that programs may have
+	slotCount = min(64, segment.SystemSize/(2*collectives.GroupSize)) // the second half is for started collectives
+	freeSlots = 1<<slotCount - 1<<firstSlot                           // those that programs may have
 )
 
 // World returns the team of all PEs. OpenSHMEM 1.6, 9.4 (SHMEM_TEAM_WORLD).
@@ -135,7 +137,8 @@ func (t *Team) Sync() {
 // a member issued on them are complete when Destroy returns anywhere. Destroying a nil
 // team does nothing.
 //
-// Destroy panics if the team is predefined or destroyed already, and on a mismatch.
+// Destroy panics if the team is predefined or destroyed already, if a [Collective] of it
+// has not been waited for, and on a mismatch.
 // OpenSHMEM 1.6, 9.4.8 (shmem_team_destroy).
 func (t *Team) Destroy() {
 	if t == nil {
@@ -145,9 +148,16 @@ func (t *Team) Destroy() {
 	if t.slot < firstSlot {
 		t.pe.refuse("Destroy", "the team is predefined, and stays until Finalize")
 	}
+	t.refuseStarted("Destroy")
+	if err := t.endStarted("Destroy", collectives.KindDestroy, (*collectives.Group).Leave); err != nil {
+		t.pe.collectiveFailed("Destroy", err)
+	}
 	t.pe.closeContexts(t)
 	t.done("Destroy", t.enter("Destroy").Leave(collectives.Call{Kind: collectives.KindDestroy}))
 	t.ended.Store(true)
+	t.pe.mu.Lock()
+	delete(t.pe.starting, t)
+	t.pe.mu.Unlock()
 	t.pe.giveSlots(1 << t.slot)
 }
 

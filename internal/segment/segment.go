@@ -33,7 +33,7 @@ const (
 	// SystemSize is how much of each PE's segment the runtime keeps for
 	// itself, at offset 0; the symmetric heap follows. Most of it is for teams that a
 	// program may make: it costs no memory before.
-	SystemSize = 512 << 10
+	SystemSize = 1 << 20
 
 	// MaxPEs is the most PEs a node's file can hold.
 	MaxPEs = 1 << 16

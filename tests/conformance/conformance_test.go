@@ -78,7 +78,7 @@ func rows() []row {
 		setupRows(), exitRows(), threadRows(), memoryRows(), resizeRows(), teamRows(), contextRows(),
 		putRows(), stridedRows(), vectorRows(), nbiRows(),
 		atomicRows(), contentionRows(), beyondRows(), atomicNBIRows(), signalRows(),
-		barrierRows(), exchangeRows(), collectRows(), reduceRows(), operatorRows(), scanRows(),
+		barrierRows(), exchangeRows(), collectRows(), startedRows(), reduceRows(), operatorRows(), scanRows(),
 		waitRows(), testRows(), waitWordsRows(), testWordsRows(), lockRows(), futureRows(), refRows(),
 		fenceRows(), quietRows(), orderingRows(),
 	)
