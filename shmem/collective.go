@@ -68,6 +68,7 @@ func Broadcast[T any](team *Team, dst, src Sym[T], root int) {
 // NPEs·src.Len() elements, or on a mismatch. OpenSHMEM 1.6, 9.10.8
 // (shmem_fcollect).
 func FCollect[T any](team *Team, dst, src Sym[T]) {
+	team.check("FCollect") // before NPEs looks, under its own name
 	checkCollective("FCollect", team, dst, src, src.n*team.NPEs())
 	team.done("FCollect", collectives.FCollect(team.enter("FCollect"), dst.off, src.off, uint32(sizeof[T]()), src.n))
 }
@@ -81,10 +82,8 @@ func FCollect[T any](team *Team, dst, src Sym[T]) {
 // (shmem_alltoall).
 func AllToAll[T any](team *Team, dst, src Sym[T]) {
 	checkCollective("AllToAll", team, dst, src, src.n)
-	if src.n%team.NPEs() != 0 {
-		src.refuse("AllToAll", -1, "%d elements do not divide into %d equal blocks", src.n, team.NPEs())
-	}
-	team.done("AllToAll", collectives.AllToAll(team.enter("AllToAll"), dst.off, src.off, uint32(sizeof[T]()), src.n/team.NPEs()))
+	n := blockOf("AllToAll", team, src)
+	team.done("AllToAll", collectives.AllToAll(team.enter("AllToAll"), dst.off, src.off, uint32(sizeof[T]()), n))
 }
 
 func (t *Team) sync(op string, c collectives.Call) { t.done(op, t.enter(op).Sync(c)) }

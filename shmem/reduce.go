@@ -147,16 +147,15 @@ func reduction[T any](op string, team *Team, dst, src Sym[T]) collectives.Array 
 
 // scattering checks the arguments of a reduce-scatter.
 func scattering[T any](op string, team *Team, dst, src Sym[T]) collectives.Array {
+	team.check(op)
 	n := blockOf(op, team, src)
 	checkCollective(op, team, dst, src, n)
 	return collectives.Array{Dst: dst.off, Src: src.off, N: n, Type: kindOf[T]()}
 }
 
-// blockOf returns how many elements of src each PE of the team has a part in.
+// blockOf returns how many elements of src each PE of the team, which was checked, has a
+// part in.
 func blockOf[T any](op string, team *Team, src Sym[T]) int {
-	if team == nil {
-		return 0 // refused later
-	}
 	if src.n%team.NPEs() != 0 {
 		src.refuse(op, -1, "%d elements do not divide into %d equal blocks", src.n, team.NPEs())
 	}
