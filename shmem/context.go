@@ -44,23 +44,31 @@ func (ctx *Context) word(target int, off uintptr, live uint) pointer {
 // world returns the world's number of the team's PE target.
 func (ctx *Context) world(target int) int { return ctx.w.World(target) }
 
-// NPEs returns the number of PEs of the context's team.
-func (ctx *Context) NPEs() int { return ctx.npes }
+// NPEs returns the number of PEs of the context's team, 0 once it is closed, and -1 for a
+// nil context.
+func (ctx *Context) NPEs() int {
+	if ctx == nil {
+		return -1
+	}
+	return ctx.npes
+}
 
 // Fence orders puts, non-fetching atomics and signals to each PE: those issued
 // on ctx before it are visible there before those issued after it. It also
-// orders direct stores. It completes nothing.
+// orders direct stores. It completes nothing. On a nil context it does nothing.
 //
-// OpenSHMEM 1.6, 9.12.1.
+// Fence panics if the context is closed. OpenSHMEM 1.6, 9.12.1.
 func (ctx *Context) Fence() {
-	ctx.w.Fence()
-	if ctx.w.Due() {
+	if ctx == nil || ctx.w.FenceDue() {
 		ctx.fenceSlow()
 	}
 }
 
 //go:noinline
 func (ctx *Context) fenceSlow() {
+	if ctx == nil {
+		return
+	}
 	ctx.check("Fence")
 	switch {
 	case ctx.w.AllNear():
@@ -75,18 +83,20 @@ func (ctx *Context) fenceSlow() {
 }
 
 // Quiet returns once every operation issued on ctx before it is complete and
-// visible to all PEs, the non-blocking ones included.
+// visible to all PEs, the non-blocking ones included. On a nil context it does nothing.
 //
-// OpenSHMEM 1.6, 9.12.2.
+// Quiet panics if the context is closed. OpenSHMEM 1.6, 9.12.2.
 func (ctx *Context) Quiet() {
-	ctx.w.Fence()
-	if ctx.w.Due() {
+	if ctx == nil || ctx.w.FenceDue() {
 		ctx.quietSlow()
 	}
 }
 
 //go:noinline
 func (ctx *Context) quietSlow() {
+	if ctx == nil {
+		return
+	}
 	ctx.check("Quiet")
 	if !ctx.w.AllNear() {
 		ctx.must("Quiet", -1, ctx.w.Endpoint().Quiet())
@@ -96,11 +106,14 @@ func (ctx *Context) quietSlow() {
 
 // QuietPEs is Quiet for the operations on the PEs in list, by their numbers in the
 // context's team: it waits for no others, even if one of those is stopped. An empty list
-// is a no-op.
+// is a no-op, and so is a nil context.
 //
-// QuietPEs panics if a PE is out of range. OpenSHMEM 1.6, 9.12.3
+// QuietPEs panics if a PE is out of range or the context is closed. OpenSHMEM 1.6, 9.12.3
 // (shmem_pe_quiet).
 func (ctx *Context) QuietPEs(list []int) {
+	if ctx == nil {
+		return
+	}
 	ctx.check("QuietPEs")
 	for _, pe := range list {
 		ctx.team.checkPE("QuietPEs", pe)

@@ -32,6 +32,7 @@ var inlined = [...]string{
 	"symheap.(*Window).Word",
 	"symheap.(*Window).Fence",
 	"symheap.(*Window).Due",
+	"symheap.(*Window).FenceDue",
 }
 
 func TestInlining(t *testing.T) {

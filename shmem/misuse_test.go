@@ -58,6 +58,8 @@ func misuses() []misuse {
 
 		{"SumReduceAsync", []string{"zero Sym[int64]"}, func(o objects) { shmem.SumReduceAsync(o.pe.World(), o.zero, o.x) }},
 
+		{"On", []string{ofEight, "the context is nil"}, func(o objects) { o.x.On(nil) }},
+
 		// PEs that there are not.
 		{"Put", []string{ofEight, "PE -1 is out of range", "0 to 1"}, func(o objects) { shmem.Put(o.x, eight, -1) }},
 		{"Put", []string{ofEight, "target PE 2", "0 to 1", "elements 0 to 7"}, func(o objects) { shmem.Put(o.x, eight, 2) }},

@@ -107,10 +107,18 @@ func (pe *PE) NPEs() int { return pe.npes }
 func (pe *PE) Accessible(target int) bool { return target >= 0 && target < pe.npes }
 
 // Fence is [Context.Fence] on the default context.
-func (pe *PE) Fence() { pe.ctx.Fence() }
+func (pe *PE) Fence() {
+	if pe.ctx.w.FenceDue() { // not ctx.Fence, whose test for nil is more than can be inlined here
+		pe.ctx.fenceSlow()
+	}
+}
 
 // Quiet is [Context.Quiet] on the default context.
-func (pe *PE) Quiet() { pe.ctx.Quiet() }
+func (pe *PE) Quiet() {
+	if pe.ctx.w.FenceDue() { // as in Fence
+		pe.ctx.quietSlow()
+	}
+}
 
 // QuietPEs is [Context.QuietPEs] on the default context.
 func (pe *PE) QuietPEs(list []int) { pe.ctx.QuietPEs(list) }

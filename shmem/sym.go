@@ -30,10 +30,18 @@ func (x Sym[T]) Len() int { return x.n }
 // On returns the same object with its operations on ctx: PE numbers are those
 // of ctx's team, and only ctx's Fence and Quiet order and complete them.
 //
-// OpenSHMEM 1.6, 9.5.
+// On panics if ctx is nil. OpenSHMEM 1.6, 9.5.
 func (x Sym[T]) On(ctx *Context) Sym[T] {
+	if ctx == nil {
+		x.noContext()
+	}
 	x.ctx = ctx
 	return x
+}
+
+//go:noinline
+func (x Sym[T]) noContext() {
+	x.refuse("On", -1, "the context is nil: use what NewContext returned")
 }
 
 // Context returns the context that x's operations go through, or nil for the zero Sym.

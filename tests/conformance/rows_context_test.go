@@ -326,6 +326,7 @@ func contextRows() []row {
 			run: func(pe *shmem.PE) error {
 				pe.QuietPEs(nil)
 				pe.QuietPEs([]int{0, 0})
+				(*shmem.Context)(nil).QuietPEs([]int{0})
 				return first(
 					refused("a PE too many", func() { pe.QuietPEs([]int{0, pe.NPEs()}) }),
 					refused("a negative one", func() { pe.QuietPEs([]int{-1}) }),

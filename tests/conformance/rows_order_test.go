@@ -74,6 +74,7 @@ func fenceRows() []row {
 			run: func(pe *shmem.PE) error {
 				pe.Fence()
 				pe.Context().Fence()
+				(*shmem.Context)(nil).Fence()
 				pe.Fence()
 				return nil
 			},
@@ -135,6 +136,7 @@ func quietRows() []row {
 			run: func(pe *shmem.PE) error {
 				pe.Quiet()
 				pe.Context().Quiet()
+				(*shmem.Context)(nil).Quiet()
 				pe.Quiet()
 				return nil
 			},
