@@ -16,8 +16,9 @@ var batchRows = []row{
 	{name: "batch: four PEs add to one word and none is lost", n: 4, run: batched(atomicHammer)},
 	{name: "batch: fence orders a put before a word", n: 2, run: batched(orderedBy(putWord))},
 	{name: "batch: fence orders a put before an atomic", n: 2, run: batched(orderedBy(atomicAdd))},
-	{name: "batch: quiet completes puts so that a third PE sees them", n: 3, run: batched(quietThirdPE)},
-	{name: "batch: quiet completes words and atomics", n: 3, run: batched(quietWords)},
+	{name: "batch: quiet completes puts so that a third PE sees them", n: 3, run: batched(func(p *pe) { quietThirdPE(p, p.quiet) })},
+	{name: "batch: quiet completes words and atomics", n: 3, run: batched(func(p *pe) { quietWords(p, p.quiet) })},
+	{name: "batch: quiet pes completes words and atomics", n: 3, run: batched(func(p *pe) { quietWords(p, p.quietPEs(1)) })},
 	{name: "batch: many goroutines use one endpoint at once", n: 2, run: batched(func(p *pe) { busyGoroutines(p, false) })},
 	{name: "batch: leaves by itself", n: 2, run: batched(func(p *pe) { batchLeaves(p, func() {}) })},
 	{name: "batch: leaves when it is closed", n: 2, run: batched(func(p *pe) {

@@ -218,6 +218,14 @@ func (p *pe) wait(off fabric.Addr, cmp fabric.Cmp, v uint64) {
 	p.must(p.dom.Wait(fabric.Cond{PE: p.me, Off: off, Type: fabric.Uint64, Cmp: cmp, Value: v}))
 }
 
+// quiet completes what the PE's endpoint has under way.
+func (p *pe) quiet() { p.must(p.ep.Quiet()) }
+
+// quietPEs returns a function that does so for some targets.
+func (p *pe) quietPEs(targets ...int) func() {
+	return func() { p.must(p.ep.QuietPEs(targets)) }
+}
+
 // read returns the dt-typed word at off of PE target, by an atomic read.
 func (p *pe) read(target int, dt fabric.Datatype, off fabric.Addr) uint64 {
 	v, err := p.ep.FetchAtomic(target, fabric.OpRead, dt, off, 0, 0)

@@ -15,10 +15,10 @@ var orderRows = []row{
 	{name: "fence: orders a non-blocking put before a word", n: 2, run: orderedBy(nbiThenWord)},
 	{name: "fence: orders a put before a fetching atomic", n: 2, run: orderedBy(fetchAdd)},
 	{name: "fence: the last of several words stays", n: 2, run: fenceLastWordStays},
-	{name: "quiet: completes puts so that a third PE sees them", n: 3, run: quietThirdPE},
-	{name: "quiet: completes words and atomics", n: 3, run: quietWords},
-	{name: "quiet: is not starved by a busy neighbour on its endpoint", n: 2, run: func(p *pe) { quietNotStarved(p, p.ep) }},
-	{name: "quiet: is not starved by a busy neighbour on another endpoint", n: 2, run: func(p *pe) { quietNotStarved(p, p.endpoint()) }},
+	{name: "quiet: completes puts so that a third PE sees them", n: 3, run: func(p *pe) { quietThirdPE(p, p.quiet) }},
+	{name: "quiet: completes words and atomics", n: 3, run: func(p *pe) { quietWords(p, p.quiet) }},
+	{name: "quiet: is not starved by a busy neighbour on its endpoint", n: 2, run: func(p *pe) { quietNotStarved(p, p.ep, p.quiet) }},
+	{name: "quiet: is not starved by a busy neighbour on another endpoint", n: 2, run: func(p *pe) { quietNotStarved(p, p.endpoint(), p.quiet) }},
 	{name: "put signal: the signal never shows before its data", n: 2, run: putSignal},
 	{name: "put signal: without data it is a signal", n: 2, run: putSignalEmpty},
 }
@@ -92,8 +92,8 @@ func fenceLastWordStays(p *pe) {
 	}
 }
 
-// quietThirdPE: PE 0 puts to PE 1 and, after Quiet, tells PE 2, which looks.
-func quietThirdPE(p *pe) {
+// quietThirdPE: PE 0 puts to PE 1 and, after quiet, tells PE 2, which looks.
+func quietThirdPE(p *pe, quiet func()) {
 	const messages, off, flag, ack = 60, 256, 0, 64
 	for i := range uint64(messages) {
 		data := make([]byte, 50*(i%4)+1)
@@ -101,7 +101,7 @@ func quietThirdPE(p *pe) {
 		switch p.me {
 		case 0:
 			p.must(p.ep.Put(1, off, data))
-			p.must(p.ep.Quiet())
+			quiet()
 			p.must(p.ep.PutWord(2, flag, 8, i+1))
 			p.wait(ack, fabric.CmpEQ, i+1)
 		case 2:
@@ -114,7 +114,7 @@ func quietThirdPE(p *pe) {
 	}
 }
 
-func quietWords(p *pe) {
+func quietWords(p *pe, quiet func()) {
 	const rounds, words = 30, 8
 	for i := range uint64(rounds) {
 		if p.me == 0 {
@@ -122,7 +122,7 @@ func quietWords(p *pe) {
 				p.must(p.ep.PutWord(1, 8*k, 8, i+1))
 				p.must(p.ep.Atomic(1, fabric.OpSum, fabric.Uint32, 128+4*k, 2))
 			}
-			p.must(p.ep.Quiet())
+			quiet()
 		}
 		p.sync()
 		if p.me == 2 {
@@ -140,8 +140,8 @@ func quietWords(p *pe) {
 }
 
 // quietNotStarved: a goroutine of PE 0 keeps posting on busy, without a pause,
-// until the other one's Quiets have returned.
-func quietNotStarved(p *pe, busy *fabric.Extended) {
+// until the other one's quiets have returned.
+func quietNotStarved(p *pe, busy *fabric.Extended, quiet func()) {
 	const quiets = 20
 	if p.me == 0 {
 		done := make(chan struct{})
@@ -150,7 +150,7 @@ func quietNotStarved(p *pe, busy *fabric.Extended) {
 				defer close(done)
 				for k := range uint64(quiets) {
 					p.must(p.ep.PutWord(1, 0, 8, k+1))
-					p.must(p.ep.Quiet())
+					quiet()
 					if got := p.read(1, fabric.Uint64, 0); got != k+1 {
 						p.failf("word is %d after quiet, want %d", got, k+1)
 					}

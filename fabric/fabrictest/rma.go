@@ -14,7 +14,7 @@ var rmaRows = []row{
 	{name: "get: copies every size between all alignments and nothing else", n: 2, segment: transferSpace, run: getSizes},
 	{name: "put: src may be reused on return", n: 2, run: putReuse},
 	{name: "put, get: zero length is a no-op, also at the segment's end", n: 2, run: zeroLength},
-	{name: "nbi: puts, gets and fetches are complete after quiet", n: 2, run: nonBlocking},
+	{name: "nbi: puts, gets and fetches are complete after quiet", n: 2, run: func(p *pe) { nonBlocking(p, p.quiet) }},
 	{name: "strided: block by block, gaps untouched", n: 2, run: strided},
 	{name: "vectored: part by part, of all sizes, and nothing else", n: 2, segment: transferSpace, run: vectored},
 }
@@ -134,7 +134,7 @@ func zeroLength(p *pe) {
 	p.equal("segment after transfers of nothing", 0, p.seg, want)
 }
 
-func nonBlocking(p *pe) {
+func nonBlocking(p *pe, quiet func()) {
 	const count, size = 60, 300
 	const words = fabric.Addr(count * size) // of the fetches
 	target := p.next()
@@ -149,14 +149,14 @@ func nonBlocking(p *pe) {
 			p.must(p.ep.PutNBI(target, fabric.Addr(i*size), src))
 			p.must(p.ep.FetchAtomicNBI(target, fabric.OpSum, fabric.Uint32, words+fabric.Addr(4*i), 3, 0, make([]byte, 4)))
 		}
-		p.must(p.ep.Quiet())
+		quiet()
 		p.sync()
 		got, sums := make([]byte, count*size), make([]byte, 4*count)
 		for i := range count {
 			p.must(p.ep.GetNBI(target, got[i*size:][:size], fabric.Addr(i*size)))
 			p.must(p.ep.FetchAtomicNBI(target, fabric.OpRead, fabric.Uint32, words+fabric.Addr(4*i), 0, 0, sums[4*i:][:4]))
 		}
-		p.must(p.ep.Quiet())
+		quiet()
 		p.equal("bytes got", 0, got, want)
 		sum := make([]byte, 4)
 		fabric.PutBits(sum, uint64(3*(round+1)))

@@ -28,7 +28,7 @@ type row struct {
 const small = 64 << 10
 
 // rows are run in this order.
-var rows = slices.Concat(rmaRows, wordRows, atomicRows, orderRows, waitRows, lifeRows, batchRows)
+var rows = slices.Concat(rmaRows, wordRows, atomicRows, orderRows, quietPERows, waitRows, waitAnyRows, lookRows, lifeRows, batchRows)
 
 // Run runs every row that applies to the provider as a subtest, and fails if
 // their names are not those of want, in the suite's order.

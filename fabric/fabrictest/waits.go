@@ -11,7 +11,7 @@ import (
 )
 
 var waitRows = []row{
-	{name: "wait: every comparison at every width reads its own bytes alone", n: 2, run: waitComparisons},
+	{name: "wait: every comparison at every width reads its own bytes alone", n: 2, run: func(p *pe) { waitComparisons(p, p.dom.Wait) }},
 	{name: "wait: a condition that holds returns at once", n: 1, run: waitHolds},
 	{name: "wait: a word put ends it", n: 2, run: wokenBy(func(p *pe, off fabric.Addr, i uint64) {
 		p.must(p.ep.PutWord(1, off, 8, i))
@@ -44,8 +44,8 @@ var waitRows = []row{
 	})},
 	{name: "wait: a near PE's word can be waited for", n: 2, needs: near, run: waitNear},
 	{name: "wait: sleepers are seen by near PEs", n: 2, needs: near, run: waitSleepers},
-	{name: "wait: shows what was visible before the update", n: 3, run: waitChain},
-	{name: "wait: a thousand goroutines of one PE", n: 2, run: waitThousand},
+	{name: "wait: shows what was visible before the update", n: 3, run: func(p *pe) { waitChain(p, p.waitEQ) }},
+	{name: "wait: a thousand goroutines of one PE", n: 2, run: func(p *pe) { waitThousand(p, p.waitEQ) }},
 }
 
 // A step is a wait's condition and what the word goes through: a value under
@@ -86,7 +86,7 @@ func steps(dt fabric.Datatype) []step {
 
 // waitComparisons: PE 0 leads the words of PE 1 through the steps, all of one
 // type at once. The bytes around each word are all ones.
-func waitComparisons(p *pe) {
+func waitComparisons(p *pe, wait func(fabric.Cond) error) {
 	const room = 24
 	for dt := fabric.Int8; dt <= fabric.Uint64; dt++ {
 		list := steps(dt)
@@ -113,7 +113,7 @@ func waitComparisons(p *pe) {
 			p.together(len(list), func(i int) {
 				s := list[i]
 				c := fabric.Cond{PE: 1, Off: fabric.Addr(room*i + 8), Type: dt, Cmp: s.cmp, Value: s.value ^ above}
-				p.must(p.dom.Wait(c))
+				p.must(wait(c))
 				if p.seen.Load() != int64(dt)+1 {
 					p.failf("wait for %v %v %#x ended before the word was %#x", dt, s.cmp, s.value, s.end)
 				}
@@ -202,7 +202,7 @@ func waitSleepers(p *pe) {
 }
 
 // waitChain: PE 0 puts to PE 2 and tells PE 1, which tells PE 2.
-func waitChain(p *pe) {
+func waitChain(p *pe, wait func(off fabric.Addr, v uint64)) {
 	const rounds, off, flag, ack = 60, 256, 0, 64
 	for i := range uint64(rounds) {
 		data := make([]byte, 77)
@@ -214,20 +214,20 @@ func waitChain(p *pe) {
 			p.must(p.ep.PutWord(1, flag, 8, i+1))
 			p.wait(ack, fabric.CmpEQ, i+1)
 		case 1:
-			p.wait(flag, fabric.CmpEQ, i+1)
+			wait(flag, i+1)
 			p.must(p.ep.PutWord(2, flag, 8, i+1))
 		case 2:
-			p.wait(flag, fabric.CmpEQ, i+1)
+			wait(flag, i+1)
 			p.equal("data that went before", off, p.seg[off:][:len(data)], data)
 			p.must(p.ep.PutWord(0, ack, 8, i+1))
 		}
 	}
 }
 
-func waitThousand(p *pe) {
+func waitThousand(p *pe, wait func(off fabric.Addr, v uint64)) {
 	const waiters = 1000
 	if p.me == 1 {
-		p.together(waiters, func(i int) { p.wait(fabric.Addr(8*i), fabric.CmpEQ, uint64(i+1)) })
+		p.together(waiters, func(i int) { wait(fabric.Addr(8*i), uint64(i+1)) })
 		return
 	}
 	for _, i := range rand.New(rand.NewPCG(3, 4)).Perm(waiters) {
@@ -235,6 +235,9 @@ func waitThousand(p *pe) {
 	}
 	p.must(p.ep.Quiet())
 }
+
+// waitEQ waits until the uint64 at off of the own segment is v.
+func (p *pe) waitEQ(off fabric.Addr, v uint64) { p.wait(off, fabric.CmpEQ, v) }
 
 // bits returns a word's bytes in memory's order.
 func bits(v uint64, size int) []byte {

@@ -59,6 +59,11 @@ var breaches = []breach{
 	{row: "quiet: completes words and atomics", faults: loop.Faults{IgnoreQuiet: true}},
 	{row: "quiet: is not starved by a busy neighbour on its endpoint", faults: loop.Faults{IgnoreQuiet: true}, busy: true},
 	{row: "quiet: is not starved by a busy neighbour on another endpoint", faults: loop.Faults{IgnoreQuiet: true}, busy: true},
+	{row: "quiet pes: completes puts so that a third PE sees them", faults: loop.Faults{IgnoreQuiet: true}},
+	{row: "quiet pes: completes words and atomics", faults: loop.Faults{IgnoreQuiet: true}},
+	{row: "quiet pes: puts, gets and fetches that do not wait are complete after it", faults: loop.Faults{IgnoreQuiet: true}},
+	{row: "quiet pes: is not starved by a busy neighbour on its endpoint", faults: loop.Faults{IgnoreQuiet: true}, busy: true},
+	{row: "quiet pes: of none waits for nobody", faults: drop(loop.Word, 8)},
 	{row: "put signal: the signal never shows before its data", faults: loop.Faults{SignalFirst: true}},
 	{row: "put signal: without data it is a signal", faults: drop(loop.Signal, 8)},
 
@@ -93,6 +98,19 @@ var breaches = []breach{
 		Drop: func(e loop.Event) bool { return e.Kind == loop.Word && e.Off == 8*500 },
 	}},
 
+	{row: "wait any: every comparison at every width reads its own bytes alone", wrap: waitsAny(func(c *fabric.Conds) { c.Type ^= 1 })},
+	{row: "wait any: a set that holds returns at once", wrap: waitsAny(func(c *fabric.Conds) { c.N = 1 })},
+	{row: "wait any: whichever word changes ends it", wrap: waitsAny(func(c *fabric.Conds) { c.N-- })},
+	{row: "wait any: each word has its own value", wrap: waitsAny(func(c *fabric.Conds) { c.Value, c.Values = 2, nil })},
+	{row: "wait any: skipped words do not end it", wrap: waitsAny(func(c *fabric.Conds) { c.Skip = nil })},
+	{row: "wait any: a stop and a wake end it", wrap: waitsAny(func(c *fabric.Conds) { c.Stop = nil })},
+	{row: "wait any: shows what was visible before the update", faults: loop.Faults{IgnoreQuiet: true}},
+	{row: "wait any: a thousand goroutines of one PE", faults: loop.Faults{
+		Drop: func(e loop.Event) bool { return e.Kind == loop.Word && e.Off == 8*500 },
+	}},
+	{row: "look: every comparison at every width reads its own bytes alone", wrap: func(_ int, d fabric.Domain) fabric.Domain { return signless{d} }},
+	{row: "look: shows what was visible before the update", faults: loop.Faults{IgnoreFence: true}},
+
 	{row: "endpoint: many goroutines use one at once", faults: loop.Faults{IgnoreQuiet: true}},
 	{row: "endpoint: many goroutines use one each at once", faults: loop.Faults{IgnoreQuiet: true}},
 	{row: "endpoint: close completes what is outstanding", faults: loop.Faults{IgnoreQuiet: true}},
@@ -112,6 +130,7 @@ var breaches = []breach{
 	{row: "batch: fence orders a put before an atomic", faults: loop.Faults{IgnoreFence: true}},
 	{row: "batch: quiet completes puts so that a third PE sees them", faults: loop.Faults{IgnoreQuiet: true}},
 	{row: "batch: quiet completes words and atomics", faults: loop.Faults{IgnoreQuiet: true}},
+	{row: "batch: quiet pes completes words and atomics", faults: loop.Faults{IgnoreQuiet: true}},
 	{row: "batch: many goroutines use one endpoint at once", faults: loop.Faults{IgnoreQuiet: true}},
 	{row: "batch: leaves by itself", faults: drop(loop.Word, 8)},
 	{row: "batch: leaves when it is closed", faults: drop(loop.Atomic, 8)},
@@ -194,6 +213,29 @@ type waitsDomain struct {
 
 func (d waitsDomain) Wait(c fabric.Cond) error { return d.wait(d.Domain, c) }
 
+// waitsAny makes WaitAny wait for something else.
+func waitsAny(change func(*fabric.Conds)) func(int, fabric.Domain) fabric.Domain {
+	return func(_ int, d fabric.Domain) fabric.Domain { return waitsAnyDomain{d, change} }
+}
+
+type waitsAnyDomain struct {
+	fabric.Domain
+	change func(*fabric.Conds)
+}
+
+func (d waitsAnyDomain) WaitAny(c fabric.Conds) error {
+	d.change(&c)
+	return d.Domain.WaitAny(c)
+}
+
+// signless looks at words with the other sign.
+type signless struct{ fabric.Domain }
+
+func (d signless) Look(c fabric.Cond) bool {
+	c.Type ^= 1
+	return d.Domain.Look(c)
+}
+
 type noWake struct{ fabric.Domain }
 
 func (noWake) Wake(int) {}
@@ -248,13 +290,14 @@ func (e wideWord) PutWord(pe int, dst fabric.Addr, size uint8, v uint64) error {
 	return e.Extended.PutWord(pe, dst, size, v)
 }
 
-// tornWord stores 8 bytes in two halves.
+// halfNote leaves out the first word.
 type halfNote struct{ *fabric.Extended }
 
 func (e halfNote) Notify(pe int, dst fabric.Addr, words []uint64) error {
 	return e.PutWords(pe, dst, words[1:])
 }
 
+// tornWord stores 8 bytes in two halves.
 type tornWord struct{ *fabric.Extended }
 
 func (e tornWord) PutWord(pe int, dst fabric.Addr, size uint8, v uint64) error {

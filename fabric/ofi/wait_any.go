@@ -25,6 +25,7 @@ func (d *Domain) WaitAny(s fabric.Conds) error {
 	if end := uintptr(len(d.segment)); s.PE != d.job.PE || !s.Type.Integer() || s.Off > end || uintptr(s.N) > (end-s.Off)/size || s.Off%size != 0 {
 		return fmt.Errorf("fabric/ofi: wait for %d words, each a %v, at offset %d of PE %d, which has %d bytes; this is PE %d", s.N, s.Type, s.Off, s.PE, end, d.job.PE)
 	}
+	d.flushDirty()
 	held, err := d.pollAny(&s, d.slices)
 	if err == nil && !held {
 		p := d.waits.take()
