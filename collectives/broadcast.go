@@ -8,14 +8,13 @@ import "github.com/goshmem/goshmem/fabric"
 // every member, the root's included.
 func Broadcast(g *Group, dst, src fabric.Addr, elem uint32, n, root int) error {
 	c := Call{Kind: KindBroadcast, Elem: elem, N: uint64(n), Arg: uint64(root)}
-	switch size := n * int(elem); {
-	case g.far() && size == 0:
-		return g.Sync(c)
-	case g.far() && size <= mostFar:
+	size := n * int(elem)
+	switch g.choose(opBroadcast, size) {
+	case doubling:
 		return g.broadcastDoubling(c, dst, src, size, root)
-	case g.far():
+	case tree:
 		return g.broadcastTree(c, dst, src, size, root)
-	case size <= mostCarry:
+	case carried:
 		return g.broadcastCarried(c, dst, src, size, root)
 	default:
 		return g.broadcastShown(c, dst, src, size, root)

@@ -85,6 +85,9 @@ func (c Call) name() string {
 	case KindFinalize:
 		return "Finalize"
 	case KindInit:
+		if c.Arg != 0 {
+			return fmt.Sprintf("Init (with a choice of algorithms, %#x)", c.Arg)
+		}
 		return "Init"
 	case KindAlloc:
 		return fmt.Sprintf("Alloc of %d elements of %d bytes, aligned to %d", c.N, c.Elem, c.Arg)

@@ -16,20 +16,21 @@ import (
 // so that no member's memory is everyone's target at once: n-1 puts a member.
 func FCollect(g *Group, dst, src fabric.Addr, elem uint32, n int) error {
 	c, size := Call{Kind: KindFCollect, Elem: elem, N: uint64(n)}, n*int(elem)
-	switch {
-	case g.far() && g.n == 2 && 0 < size && size <= mostFar:
+	switch g.choose(opFCollect, size) {
+	case pair:
 		return g.collectPair(c, dst, src, size)
-	case g.far() && size > 0:
+	case dissemination:
 		return g.collectRounds(c, dst, src, size)
+	default:
+		return g.push(c, dst+uintptr(g.me*size), size, func(int) fabric.Addr { return src })
 	}
-	return g.push(c, dst+uintptr(g.me*size), size, func(int) fabric.Addr { return src })
 }
 
 // AllToAll puts block j of n elements of elem bytes at src of member i to
 // block i at dst of member j. Members push, as in FCollect.
 func AllToAll(g *Group, dst, src fabric.Addr, elem uint32, n int) error {
 	c, size := Call{Kind: KindAllToAll, Elem: elem, N: uint64(n)}, n*int(elem)
-	if g.far() && size > 0 && g.n <= mostFlags {
+	if g.choose(opAllToAll, size) == flags {
 		return g.exchangeFlags(c, dst, src, size)
 	}
 	return g.push(c, dst+uintptr(g.me*size), size, func(q int) fabric.Addr { return src + uintptr(q*size) })

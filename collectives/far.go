@@ -95,7 +95,7 @@ func (g *Group) awaitOwn(off uintptr, cmp fabric.Cmp, v uint64) error {
 }
 
 // far reports whether members talk through the endpoint.
-func (g *Group) far() bool { return g.how >= dissemination }
+func (g *Group) far() bool { return g.isFar }
 
 // farSlot returns where the words of round r of this epoch are. Two sets alternate from one epoch in which
 // all meet to the next.

@@ -58,8 +58,13 @@ type Group struct {
 	w     *symheap.Window
 	me, n int
 	off   uintptr       // of the group's words, the same on every member
-	how   algorithm     // of Sync
 	site  func() string // where the program called the collective
+
+	isFar, crowded bool
+
+	// Set by Choose.
+	how    algorithm // of Sync
+	limits [operations][mostLimits]limit
 
 	// Owned by the caller of the current collective.
 	epoch  uint64 // synchronisations entered
@@ -80,15 +85,6 @@ type Group struct {
 	words   [farWords]uint64 // of the message that is sent
 }
 
-type algorithm uint8
-
-const (
-	flat          algorithm = iota // each tells each: near, no more PEs than cores
-	central                        // one counter, one epoch: near
-	dissemination                  // in rounds, each tells one: through the endpoint
-	star                           // each tells member 0, which tells each: through the endpoint, more PEs than cores
-)
-
 // mostStar is how many members a star may have: all messages go to or come from one, who
 // has a slot for each.
 const mostStar = 16
@@ -98,17 +94,8 @@ const mostStar = 16
 // in every member's segment, zero before first use. crowded is the same on every member. site returns the place in the
 // user's program that called the collective, for reports.
 func New(w *symheap.Window, off uintptr, crowded bool, site func() string) *Group {
-	g := &Group{w: w, me: w.Me(), n: w.NPEs(), off: off, site: site}
-	switch {
-	case !w.AllNear() && crowded && 2 < g.n && g.n <= mostStar:
-		g.how = star
-	case !w.AllNear():
-		g.how = dissemination
-	case crowded || g.n > 8:
-		g.how = central
-	default:
-		g.how = flat
-	}
+	g := &Group{w: w, me: w.Me(), n: w.NPEs(), off: off, isFar: !w.AllNear(), crowded: crowded, site: site}
+	g.Choose(Choices{})
 	return g
 }
 

@@ -36,6 +36,37 @@ func TestRandom_CallsOneAfterAnother(t *testing.T) {
 	}
 }
 
+// TestRandom_WithTheAlgorithmsAskedFor: where they serve, they do what the usual ones do, and
+// one synchronisation can follow another.
+func TestRandom_WithTheAlgorithmsAskedFor(t *testing.T) {
+	for _, asked := range []string{
+		"sync=flat,reduce=shares,scan=shares,broadcast=shown,fcollect=push,alltoall=push",
+		"sync=central,reduce=doubling,broadcast=tree,fcollect=dissemination,alltoall=flags",
+		"sync=star,reduce=carried,broadcast=carried",
+		"sync=dissemination,broadcast=doubling",
+	} {
+		choices, err := collectives.ParseChoices(asked)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{2, 5, 9} {
+			run(t, n, func(m member) error {
+				same := rand.New(rand.NewPCG(3, 1))
+				own := rand.New(rand.NewPCG(3, uint64(m.Me()+100)))
+				for i := range 60 {
+					if i == 20 { // after some of the usual ones
+						m.Choose(choices)
+					}
+					if err := m.random(i, same, own); err != nil {
+						return fmt.Errorf("%s, call %d: %w", asked, i, err)
+					}
+				}
+				return m.Leave(collectives.Call{Kind: collectives.KindDestroy})
+			}, allNil)
+		}
+	}
+}
+
 // random makes the call that all members draw from same, and checks its result.
 func (m member) random(i int, same, own *rand.Rand) error {
 	const most = 600
@@ -43,7 +74,7 @@ func (m member) random(i int, same, own *rand.Rand) error {
 	if same.IntN(2) == 0 {
 		n %= 15
 	}
-	kind, root := same.IntN(10), same.IntN(np)
+	kind, root := same.IntN(11), same.IntN(np)
 	switch own.IntN(6) {
 	case 0:
 		time.Sleep(time.Duration(own.IntN(100)) * time.Microsecond)
@@ -134,6 +165,15 @@ func (m member) random(i int, same, own *rand.Rand) error {
 			err = fmt.Errorf("failed: %t with %d", failed, n%3)
 		}
 		return err
+	case 9:
+		if err := ready(); err != nil {
+			return err
+		}
+		n %= most / np
+		if err := collectives.AllToAll(m.Group, dst, src, 8, n); err != nil {
+			return err
+		}
+		return check("alltoall", n*np, func(k int) uint64 { return value(k/n, me*n+k%n) })
 	default:
 		pairs, err := m.Pairs(collectives.Call{Kind: collectives.KindSplitColor}, collectives.Pair{A: i, B: -me})
 		for pe, p := range pairs {

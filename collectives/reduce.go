@@ -77,12 +77,11 @@ func MinReduceScatter[T Ordered](g *Group, a Array) error {
 	return g.reduceScatter(call[T](KindReduceScatter, OpMin, a), a, func(d, s []byte) { least(view[T](d), view[T](s)) })
 }
 
-// reduce chooses an algorithm.
 func (g *Group) reduce(c Call, a Array, f fold) error {
-	switch size := a.N * int(c.Elem); {
-	case !g.far() && size <= mostCarry:
+	switch g.choose(opReduce, a.N*int(c.Elem)) {
+	case carried:
 		return g.reduceCarried(c, a, f)
-	case g.far() && 0 < size && size <= mostFar:
+	case doubling:
 		return g.reduceFar(c, a, f)
 	default:
 		return g.reduceShares(c, a, f)

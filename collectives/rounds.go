@@ -213,7 +213,7 @@ func (g *Group) broadcastDoubling(c Call, dst, src fabric.Addr, size, root int) 
 // broadcastTree: a binomial tree: a synchronisation, and then ⌈log2 n⌉ times the size one after
 // the other; each member gets it once, at its place.
 func (g *Group) broadcastTree(c Call, dst, src fabric.Addr, size, root int) error {
-	if err := g.Sync(c); err != nil {
+	if err := g.Sync(c); err != nil || size == 0 {
 		return err
 	}
 	g.next(c)

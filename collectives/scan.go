@@ -14,9 +14,8 @@ func SumExclusiveScan[T Number](g *Group, a Array) error {
 	return g.scan(call[T](KindExclusiveScan, OpSum, a), a, func(d, s []byte) { add(view[T](d), view[T](s)) })
 }
 
-// scan chooses an algorithm.
 func (g *Group) scan(c Call, a Array, f fold) error {
-	if size := a.N * int(c.Elem); !g.far() && size <= mostCarry {
+	if g.choose(opScan, a.N*int(c.Elem)) == carried {
 		return g.scanCarried(c, a, f)
 	}
 	return g.scanShares(c, a, f)

@@ -82,6 +82,7 @@ func Init() (*PE, error) {
 	}
 	h, err := openHost(client, vars)
 	if err == nil {
+		h.Algorithms, _, _ = vars.Lookup(env.Collectives)
 		h.Exit = func(code int, message string) { exitJob(client, code, message) }
 		process.pe, err = Attach(h)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/goshmem/goshmem/collectives"
 	"github.com/goshmem/goshmem/fabric"
+	"github.com/goshmem/goshmem/internal/env"
 	"github.com/goshmem/goshmem/internal/segment"
 	"github.com/goshmem/goshmem/symheap"
 )
@@ -25,11 +26,14 @@ type PE struct {
 	world    *Team
 	shared   *Team
 	crowded  bool
-	domain   fabric.Domain
-	commit   fabric.Committer // nil if memory needs no committing
-	fabric   string           // name of the provider
-	exit     func(code int, message string)
-	leave    func() error // nil: nothing to do
+
+	algorithms collectives.Choices
+
+	domain fabric.Domain
+	commit fabric.Committer // nil if memory needs no committing
+	fabric string           // name of the provider
+	exit   func(code int, message string)
+	leave  func() error // nil: nothing to do
 
 	partLists sync.Pool     // of *partList, for vectored transfers
 	draws     atomic.Uint64 // see draw
@@ -49,6 +53,10 @@ type Host struct {
 	Fabric   string        // name of its provider
 	PE, NPEs int
 	Crowded  bool // PEs of some node outnumber its cores: the same on every PE
+
+	// Algorithms names the algorithms of collectives that are asked for, in the form of
+	// SHMEM_COLLECTIVES: the same on every PE.
+	Algorithms string
 
 	// Exit ends the job with a status and does not return.
 	Exit func(code int, message string)
@@ -84,15 +92,20 @@ func Attach(h Host) (*PE, error) {
 		contexts: map[*Context]bool{},
 		starting: map[*Team]bool{},
 	}
+	if pe.algorithms, err = collectives.ParseChoices(h.Algorithms); err != nil {
+		return nil, fmt.Errorf("%s: %w", env.Collectives, err)
+	}
 	pe.commit, _ = h.Domain.(fabric.Committer)
 	pe.ctx = &Context{w: *w, npes: h.NPEs, me: h.PE, pe: pe}
 	group := collectives.New(&pe.ctx.w, 0, h.Crowded, callSite)
 	pe.world = &Team{pe: pe, group: group, slot: worldSlot}
 	pe.shared = pe.newTeam(pe.sharing(), sharedSlot, TeamConfig{})
 	pe.ctx.team = pe.world
-	if err := group.Sync(collectives.Call{Kind: collectives.KindInit}); err != nil {
+	// By the usual algorithm: PEs that differ in their choices can meet in no other.
+	if err := group.Sync(collectives.Call{Kind: collectives.KindInit, Arg: pe.algorithms.Word()}); err != nil {
 		return nil, err
 	}
+	group.Choose(pe.algorithms)
 	return pe, nil
 }
 

@@ -63,8 +63,7 @@ func (t *Team) start(op string, run func(*collectives.Group) error) *Collective 
 	t.enter(op).Start()
 	g := t.started.group
 	if g == nil {
-		at := uintptr(slotCount+t.slot) * collectives.GroupSize
-		g = collectives.New(t.group.Window(), at, t.pe.crowded, callSite)
+		g = t.pe.newGroup(t.group.Window(), slotCount+t.slot)
 		t.started.group = g
 		t.pe.mu.Lock()
 		t.pe.starting[t] = true

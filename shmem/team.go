@@ -72,8 +72,14 @@ func (pe *PE) sharing() symheap.Members {
 // newTeam returns a team whose words nobody uses. This PE is a member.
 func (pe *PE) newTeam(m symheap.Members, slot int, c TeamConfig) *Team {
 	w := pe.ctx.w.Team(m, m.Index(pe.me), pe.ctx.w.Endpoint())
-	group := collectives.New(w, uintptr(slot)*collectives.GroupSize, pe.crowded, callSite)
-	return &Team{pe: pe, group: group, slot: slot, config: c}
+	return &Team{pe: pe, group: pe.newGroup(w, slot), slot: slot, config: c}
+}
+
+// newGroup returns a group on the words of a slot.
+func (pe *PE) newGroup(w *symheap.Window, slot int) *collectives.Group {
+	g := collectives.New(w, uintptr(slot)*collectives.GroupSize, pe.crowded, callSite)
+	g.Choose(pe.algorithms)
+	return g
 }
 
 // MyPE returns the calling PE's number in the team, -1 for a nil team. OpenSHMEM

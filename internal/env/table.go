@@ -19,6 +19,7 @@ const (
 	Atomics       = "SHMEM_ATOMICS"
 	Stats         = "SHMEM_STATS"
 	Libfabric     = "SHMEM_LIBFABRIC"
+	Collectives   = "SHMEM_COLLECTIVES"
 )
 
 // A Variable is a row of the table.
@@ -40,6 +41,7 @@ func Variables() []Variable {
 		{Atomics, "", "", "who executes atomics: fabric, also those to near PEs; empty: the processor, where the fabric's are coherent with it"},
 		{Stats, "", "", "if set, print at the end how often libfabric was called; gorun --stats sets it"},
 		{Libfabric, "", "", "how libfabric is used, for tests, comma-separated: allocated (keep registered memory in place), readback (Quiet reads back), tx=N (operations in flight)"},
+		{Collectives, "", "", "algorithms of collectives in place of the usual ones, such as reduce=shares,sync=central; docs/collectives.md has their names; the same on every PE"},
 	}
 }
 

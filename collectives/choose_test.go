@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package collectives
+
+import (
+	"math"
+	"os"
+	"strings"
+	"testing"
+)
+
+// chosen returns what a group takes for a call.
+func chosen(isFar, crowded bool, pes int, asked Choices, o operation, bytes int) algorithm {
+	g := Group{n: pes, isFar: isFar, crowded: crowded}
+	g.Choose(asked)
+	return g.choose(o, bytes)
+}
+
+func TestChoose(t *testing.T) {
+	for _, tt := range []struct {
+		far, crowded bool
+		pes          int
+		op           operation
+		bytes        int
+		want         algorithm
+	}{
+		{false, false, 2, opSync, 0, flat},
+		{false, false, 9, opSync, 0, central},
+		{false, true, 2, opSync, 0, central},
+		{true, false, 8, opSync, 0, dissemination},
+		{true, true, 2, opSync, 0, dissemination},
+		{true, true, 3, opSync, 0, star},
+		{true, true, 16, opSync, 0, star},
+		{true, true, 17, opSync, 0, dissemination},
+		{false, false, 2, opReduce, 112, carried},
+		{false, false, 2, opReduce, 113, shares},
+		{true, false, 2, opReduce, 0, shares},
+		{true, false, 2, opReduce, 1, doubling},
+		{true, false, 2, opReduce, 24, doubling},
+		{true, false, 2, opReduce, 25, shares},
+		{false, true, 2, opScan, 0, carried},
+		{true, true, 2, opScan, 8, shares},
+		{false, true, 8, opBroadcast, 112, carried},
+		{false, true, 8, opBroadcast, 1 << 20, shown},
+		{true, true, 8, opBroadcast, 0, tree},
+		{true, true, 8, opBroadcast, 8, doubling},
+		{true, true, 8, opBroadcast, 25, tree},
+		{false, false, 2, opFCollect, 8, push},
+		{true, false, 2, opFCollect, 8, pair},
+		{true, false, 2, opFCollect, 25, dissemination},
+		{true, false, 3, opFCollect, 8, dissemination},
+		{true, false, 3, opFCollect, 0, push},
+		{true, false, 30, opAllToAll, 8, flags},
+		{true, false, 31, opAllToAll, 8, push},
+		{false, false, 2, opAllToAll, 8, push},
+	} {
+		if got := chosen(tt.far, tt.crowded, tt.pes, Choices{}, tt.op, tt.bytes); got != tt.want {
+			t.Errorf("%v of %d bytes, %d members (far %t, crowded %t): %v, want %v", tt.op, tt.bytes, tt.pes, tt.far, tt.crowded, got, tt.want)
+		}
+	}
+}
+
+// Whatever is asked for, every call has an algorithm that can serve it, and the one asked for
+// if that can.
+func TestChoose_ServesEveryCall(t *testing.T) {
+	asked := []Choices{{}}
+	for _, r := range rules() {
+		var c Choices
+		c[r.op] = r.how
+		asked = append(asked, c)
+	}
+	for _, c := range asked {
+		for o := range operations {
+			for _, pes := range []int{1, 2, 3, 8, 9, 16, 17, 30, 31, 10_000} {
+				for _, bytes := range []int{0, 1, 24, 25, 112, 113, 1 << 20, math.MaxInt} {
+					for setting := range 4 {
+						isFar, crowded := setting&1 != 0, setting&2 != 0
+						got, able := chosen(isFar, crowded, pes, c, o, bytes), map[algorithm]bool{}
+						for _, r := range rules() {
+							if r.op == o && r.serves(isFar, pes) && r.bytes.holds(bytes) {
+								able[r.how] = true
+							}
+						}
+						if !able[got] || able[c[o]] && got != c[o] {
+							t.Fatalf("%v of %d bytes, %d members, far %t, crowded %t, %v asked for: %v", o, bytes, pes, isFar, crowded, c[o], got)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestParseChoices(t *testing.T) {
+	for _, s := range []string{"", "reduce=shares", "sync=central,broadcast=tree,alltoall=flags"} {
+		if _, err := ParseChoices(s); err != nil {
+			t.Errorf("%q: %v", s, err)
+		}
+	}
+	for s, want := range map[string]string{
+		"reduce":              "algorithms of reduce are carried, doubling, shares",
+		"reduce=tree":         "algorithms of reduce are carried, doubling, shares",
+		"reduce=":             "algorithms of reduce are",
+		"reduction=shares":    "the operations are sync, reduce, scan, broadcast, fcollect, alltoall",
+		"reduce=shares,":      "the operations are",
+		"reduce=shares;a=b":   "algorithms of reduce are",
+		" reduce=shares":      "the operations are",
+		"sync=flat,scan=flat": "algorithms of scan are carried, shares",
+	} {
+		if c, err := ParseChoices(s); err == nil || !strings.Contains(err.Error(), want) || c != (Choices{}) {
+			t.Errorf("%q: %v, %v; want an error with %q", s, c, err, want)
+		}
+	}
+	a, _ := ParseChoices("sync=flat")
+	b, _ := ParseChoices("reduce=carried")
+	if a.Word() == b.Word() || a.Word() == 0 {
+		t.Errorf("words %#x and %#x", a.Word(), b.Word())
+	}
+}
+
+// The document has a row for each rule, which starts with the operation's and the algorithm's names.
+func TestRules_AreDocumented(t *testing.T) {
+	text, err := os.ReadFile("../docs/collectives.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rules() {
+		if want := "| `" + r.op.String() + "=" + r.how.String() + "` |"; strings.Count(string(text), want) != 1 {
+			t.Errorf("docs/collectives.md: no row, or several, of %s", want)
+		}
+	}
+	if n := strings.Count(string(text), "\n| `"); n != len(rules()) {
+		t.Errorf("docs/collectives.md has %d rows of algorithms, there are %d", n, len(rules()))
+	}
+}
