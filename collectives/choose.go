@@ -100,6 +100,7 @@ func rules() []rule {
 
 		{opReduce, carried, near, all, span{0, mostCarry}, all, onAll},
 		{opReduce, doubling, far, all, some, all, onAll},
+		{opReduce, tree, far, all, span{1, block}, span{3, inf}, onAll},
 		{opReduce, shares, anywhere, all, any, all, onAll},
 
 		{opScan, carried, near, all, span{0, mostCarry}, all, onAll},
@@ -176,7 +177,7 @@ type limit struct {
 }
 
 // mostLimits is how many ranges of sizes an operation has.
-const mostLimits = 4
+const mostLimits = 5
 
 // Choose sets the group's algorithms: those asked for where they can serve, and the
 // table's elsewhere. All members choose alike, between the same two calls.

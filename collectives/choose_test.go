@@ -38,6 +38,10 @@ func TestChoose(t *testing.T) {
 		{true, false, 2, opReduce, 1, doubling},
 		{true, false, 2, opReduce, 24, doubling},
 		{true, false, 2, opReduce, 25, shares},
+		{true, false, 3, opReduce, 24, doubling},
+		{true, false, 3, opReduce, 25, tree},
+		{true, true, 3, opReduce, block, tree},
+		{true, true, 3, opReduce, block + 1, shares},
 		{false, true, 2, opScan, 0, carried},
 		{true, true, 2, opScan, 8, shares},
 		{false, true, 8, opBroadcast, 112, carried},
@@ -98,8 +102,8 @@ func TestParseChoices(t *testing.T) {
 		}
 	}
 	for s, want := range map[string]string{
-		"reduce":              "algorithms of reduce are carried, doubling, shares",
-		"reduce=tree":         "algorithms of reduce are carried, doubling, shares",
+		"reduce":              "algorithms of reduce are carried, doubling, tree, shares",
+		"reduce=flags":        "algorithms of reduce are carried, doubling, tree, shares",
 		"reduce=":             "algorithms of reduce are",
 		"reduction=shares":    "the operations are sync, reduce, scan, broadcast, fcollect, alltoall",
 		"reduce=shares,":      "the operations are",

@@ -30,6 +30,9 @@ func TestFar_CostGrowsWithTheLogarithm(t *testing.T) {
 		{"sum", 2, 1, func(g *collectives.Group) error {
 			return collectives.SumReduce[uint64](g, collectives.Array{Dst: own, Src: own, N: 1})
 		}},
+		{"sum of 8", 3, 1, func(g *collectives.Group) error {
+			return collectives.SumReduce[uint64](g, collectives.Array{Dst: own, Src: own, N: 8})
+		}},
 		{"collect of equal blocks", 2, 0, func(g *collectives.Group) error { return collectives.FCollect(g, own+8, own, 1, 1) }},
 	}
 	for _, n := range []int{2, 3, 4, 7, 100, 1000, 10_000} {
@@ -38,7 +41,7 @@ func TestFar_CostGrowsWithTheLogarithm(t *testing.T) {
 		}
 		for _, c := range calls {
 			sent := make([]atomic.Int64, n)
-			w, err := loop.New(n, loop.Options{SegmentSize: own + 16 + uintptr(n), Faults: loop.Faults{
+			w, err := loop.New(n, loop.Options{SegmentSize: own + 64 + uintptr(n), Faults: loop.Faults{
 				Drop: func(e loop.Event) bool {
 					if e.Kind != loop.Put { // that of a signal comes with it; a wrapped one is one more
 						sent[e.Source].Add(1)

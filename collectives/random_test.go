@@ -41,9 +41,9 @@ func TestRandom_CallsOneAfterAnother(t *testing.T) {
 func TestRandom_WithTheAlgorithmsAskedFor(t *testing.T) {
 	for _, asked := range []string{
 		"sync=flat,reduce=shares,scan=shares,broadcast=shown,fcollect=push,alltoall=push",
-		"sync=central,reduce=doubling,broadcast=tree,fcollect=dissemination,alltoall=flags",
+		"sync=central,reduce=tree,broadcast=tree,fcollect=dissemination,alltoall=flags",
 		"sync=star,reduce=carried,broadcast=carried",
-		"sync=dissemination,broadcast=doubling",
+		"sync=dissemination,reduce=doubling,broadcast=doubling",
 	} {
 		choices, err := collectives.ParseChoices(asked)
 		if err != nil {

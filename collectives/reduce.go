@@ -83,6 +83,8 @@ func (g *Group) reduce(c Call, a Array, f fold) error {
 		return g.reduceCarried(c, a, f)
 	case doubling:
 		return g.reduceFar(c, a, f)
+	case tree:
+		return g.reduceTree(c, a, f)
 	default:
 		return g.reduceShares(c, a, f)
 	}

@@ -194,6 +194,41 @@ func (g *Group) reduceFar(c Call, a Array, f fold) error {
 	return nil
 }
 
+// reduceTree: after a synchronisation, members combine what they have up a binomial tree, in the
+// members' order: who has combined all of its part says so to its parent, which fetches it.
+// Then the result comes down the tree: ⌈log2 n⌉ fetches and as many stores one after the other, and each
+// member's elements travel up and down once.
+func (g *Group) reduceTree(c Call, a Array, f fold) error {
+	if err := g.Sync(c); err != nil {
+		return err
+	}
+	g.meet(c)
+	size := a.N * int(c.Elem)
+	mine, result := g.buffers()[:size], g.ownBytes(a.Dst, size)
+	copy(mine, g.ownBytes(a.Src, size))
+	r, d := 0, 1
+	for ; d < g.n && g.me&d == 0; r, d = r+1, 2*d {
+		if g.me+d >= g.n {
+			continue
+		}
+		if err := g.receive(c, r, nil); err != nil {
+			return err
+		}
+		theirs, err := g.load(g.me+d, a.Dst, size)
+		if err != nil {
+			return err
+		}
+		f(mine, theirs)
+	}
+	copy(result, mine)
+	if g.me != 0 {
+		if err := g.send(g.me-d, g.farSlot(r), nil); err != nil {
+			return err
+		}
+	}
+	return g.fanOut(c, a.Dst, a.Dst, size, 0)
+}
+
 // broadcastDoubling is reduceDoubling of the root's elements and the others' zeroes: the
 // messages of a tree and more, but as many one after the other, and nobody leaves
 // before all have come.
@@ -216,6 +251,11 @@ func (g *Group) broadcastTree(c Call, dst, src fabric.Addr, size, root int) erro
 	if err := g.Sync(c); err != nil || size == 0 {
 		return err
 	}
+	return g.fanOut(c, dst, src, size, root)
+}
+
+// fanOut is broadcastTree without its synchronisation.
+func (g *Group) fanOut(c Call, dst, src fabric.Addr, size, root int) error {
 	g.next(c)
 	v, top, from := (g.me-root+g.n)%g.n, 1<<bits.Len(uint(g.n-1)), g.ownBytes(src, size)
 	if v != 0 {
