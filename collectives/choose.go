@@ -100,7 +100,8 @@ func rules() []rule {
 
 		{opReduce, carried, near, all, span{0, mostCarry}, all, onAll},
 		{opReduce, doubling, far, all, some, all, onAll},
-		{opReduce, tree, far, all, span{1, block}, span{3, inf}, onAll},
+		{opReduce, tree, far, all, span{1, block}, span{3, inf}, onSpacious},
+		{opReduce, tree, far, all, span{1, block}, span{mostStar + 1, inf}, onCrowded}, // fewer change places faster than they climb
 		{opReduce, shares, anywhere, all, any, all, onAll},
 
 		{opScan, carried, near, all, span{0, mostCarry}, all, onAll},
@@ -142,7 +143,9 @@ func ParseChoices(s string) (Choices, error) {
 			if r.op.String() != name {
 				continue
 			}
-			known = append(known, r.how.String())
+			if !slices.Contains(known, r.how.String()) {
+				known = append(known, r.how.String())
+			}
 			if r.how.String() == value {
 				c[r.op] = r.how
 			}

@@ -188,7 +188,7 @@ func treed(values []float64) float64 {
 // Sums are taken in the members' order, or up a tree, and by pairs where one message takes what a member has
 // to far ones: all get the same bits.
 func TestSumReduce_AddsInAFixedOrder(t *testing.T) {
-	for _, np := range []int{1, 2, 3, 5} {
+	for _, np := range []int{1, 2, 3, 5, 18} {
 		for _, n := range []int{0, 1, 7, 3000} {
 			for _, inPlace := range []bool{false, true} {
 				run(t, np, func(m member) error {
@@ -214,7 +214,7 @@ func TestSumReduce_AddsInAFixedOrder(t *testing.T) {
 						switch {
 						case far && n <= 3:
 							want = doubled(values)
-						case far && np > 2 && n <= 1024:
+						case far && np > 16 && n <= 1024:
 							want = treed(values)
 						default:
 							for _, v := range values {
