@@ -105,6 +105,8 @@ func rules() []rule {
 		{opReduce, shares, anywhere, all, any, all, onAll},
 
 		{opScan, carried, near, all, span{0, mostCarry}, all, onAll},
+		{opScan, tree, far, all, span{1, block}, span{3, inf}, onSpacious},
+		{opScan, tree, far, all, span{1, block}, span{mostStar + 1, inf}, onCrowded},
 		{opScan, shares, anywhere, all, any, all, onAll},
 
 		{opBroadcast, carried, near, all, span{0, mostCarry}, all, onAll},

@@ -46,6 +46,9 @@ func TestChoose(t *testing.T) {
 		{true, true, 17, opReduce, 25, tree},
 		{false, true, 2, opScan, 0, carried},
 		{true, true, 2, opScan, 8, shares},
+		{true, true, 17, opScan, 8, tree},
+		{true, false, 3, opScan, 8, tree},
+		{true, false, 3, opScan, 0, shares},
 		{false, true, 8, opBroadcast, 112, carried},
 		{false, true, 8, opBroadcast, 1 << 20, shown},
 		{true, true, 8, opBroadcast, 0, tree},
@@ -111,7 +114,7 @@ func TestParseChoices(t *testing.T) {
 		"reduce=shares,":      "the operations are",
 		"reduce=shares;a=b":   "algorithms of reduce are",
 		" reduce=shares":      "the operations are",
-		"sync=flat,scan=flat": "algorithms of scan are carried, shares",
+		"sync=flat,scan=flat": "algorithms of scan are carried, tree, shares",
 	} {
 		if c, err := ParseChoices(s); err == nil || !strings.Contains(err.Error(), want) || c != (Choices{}) {
 			t.Errorf("%q: %v, %v; want an error with %q", s, c, err, want)

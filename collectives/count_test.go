@@ -33,6 +33,9 @@ func TestFar_CostGrowsWithTheLogarithm(t *testing.T) {
 		{"sum of 8", 3, 1, func(g *collectives.Group) error {
 			return collectives.SumReduce[uint64](g, collectives.Array{Dst: own, Src: own, N: 8})
 		}},
+		{"scan of 8", 3, 1, func(g *collectives.Group) error {
+			return collectives.SumExclusiveScan[uint64](g, collectives.Array{Dst: own, Src: own, N: 8})
+		}},
 		{"collect of equal blocks", 2, 0, func(g *collectives.Group) error { return collectives.FCollect(g, own+8, own, 1, 1) }},
 	}
 	for _, n := range []int{2, 3, 4, 7, 100, 1000, 10_000} {

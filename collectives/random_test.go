@@ -41,7 +41,7 @@ func TestRandom_CallsOneAfterAnother(t *testing.T) {
 func TestRandom_WithTheAlgorithmsAskedFor(t *testing.T) {
 	for _, asked := range []string{
 		"sync=flat,reduce=shares,scan=shares,broadcast=shown,fcollect=push,alltoall=push",
-		"sync=central,reduce=tree,broadcast=tree,fcollect=dissemination,alltoall=flags",
+		"sync=central,reduce=tree,scan=tree,broadcast=tree,fcollect=dissemination,alltoall=flags",
 		"sync=star,reduce=carried,broadcast=carried",
 		"sync=dissemination,reduce=doubling,broadcast=doubling",
 	} {

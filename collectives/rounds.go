@@ -202,9 +202,19 @@ func (g *Group) reduceTree(c Call, a Array, f fold) error {
 	if err := g.Sync(c); err != nil {
 		return err
 	}
+	if err := g.climb(c, a, f, nil); err != nil {
+		return err
+	}
+	return g.fanOut(c, a.Dst, a.Dst, a.N*int(c.Elem), 0)
+}
+
+// climb leaves at Dst of each member, and on member 0 of all, what the members of its part of a binomial tree
+// have, combined. combined, unless nil, is called with what a member has before it
+// takes in that of the member d above.
+func (g *Group) climb(c Call, a Array, f fold, combined func(mine []byte, d int)) error {
 	g.meet(c)
 	size := a.N * int(c.Elem)
-	mine, result := g.buffers()[:size], g.ownBytes(a.Dst, size)
+	mine := g.buffers()[:size]
 	copy(mine, g.ownBytes(a.Src, size))
 	r, d := 0, 1
 	for ; d < g.n && g.me&d == 0; r, d = r+1, 2*d {
@@ -218,15 +228,16 @@ func (g *Group) reduceTree(c Call, a Array, f fold) error {
 		if err != nil {
 			return err
 		}
+		if combined != nil {
+			combined(mine, d)
+		}
 		f(mine, theirs)
 	}
-	copy(result, mine)
-	if g.me != 0 {
-		if err := g.send(g.me-d, g.farSlot(r), nil); err != nil {
-			return err
-		}
+	copy(g.ownBytes(a.Dst, size), mine)
+	if g.me == 0 {
+		return nil
 	}
-	return g.fanOut(c, a.Dst, a.Dst, size, 0)
+	return g.send(g.me-d, g.farSlot(r), nil)
 }
 
 // broadcastDoubling is reduceDoubling of the root's elements and the others' zeroes: the

@@ -15,10 +15,65 @@ func SumExclusiveScan[T Number](g *Group, a Array) error {
 }
 
 func (g *Group) scan(c Call, a Array, f fold) error {
-	if g.choose(opScan, a.N*int(c.Elem)) == carried {
+	switch g.choose(opScan, a.N*int(c.Elem)) {
+	case carried:
 		return g.scanCarried(c, a, f)
+	case tree:
+		return g.scanTree(c, a, f)
+	default:
+		return g.scanShares(c, a, f)
 	}
-	return g.scanShares(c, a, f)
+}
+
+// scanTree: as in reduceTree, sums come up a binomial tree. Down come those of the members before: a member
+// adds its own part's to what it gets, as far as it had come when it took in a child's, and passes
+// that on to the child (Blelloch 1990).
+func (g *Group) scanTree(c Call, a Array, f fold) error {
+	if err := g.Sync(c); err != nil {
+		return err
+	}
+	size := a.N * int(c.Elem)
+	own := append([]byte(nil), g.ownBytes(a.Src, size)...) // dst may be src
+	type child struct {
+		d   int
+		sum []byte // of the members from this one on and before the child
+	}
+	var children []child
+	err := g.climb(c, a, f, func(mine []byte, d int) {
+		children = append(children, child{d, append([]byte(nil), mine...)})
+	})
+	if err != nil {
+		return err
+	}
+	g.next(c)
+	dst, before := g.ownBytes(a.Dst, size), g.buffers()[:size]
+	if g.me > 0 {
+		if err := g.arrived(c, g.slot()); err != nil {
+			return err
+		}
+		copy(before, dst)
+	}
+	// with returns the sum of the members before this one and sum.
+	with := func(sum []byte) []byte {
+		if g.me == 0 {
+			return sum
+		}
+		all := append(g.spare(), before...)
+		f(all, sum)
+		return all
+	}
+	for i := len(children) - 1; i >= 0; i-- { // the largest part first
+		if err := g.sendTo(g.me+children[i].d, a.Dst, with(children[i].sum), g.slot()); err != nil {
+			return err
+		}
+	}
+	switch {
+	case c.Kind == KindInclusiveScan:
+		copy(dst, with(own))
+	case g.me == 0:
+		clear(dst)
+	}
+	return nil
 }
 
 // scanCarried is reduceCarried that stops before, or at, the own elements.
