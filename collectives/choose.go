@@ -92,6 +92,7 @@ const (
 func rules() []rule {
 	const inf = math.MaxInt
 	all, some, any := span{1, inf}, span{1, mostFar}, span{0, inf}
+	many := span{mostStar + 1, inf} // fewer are served by all faster than they climb a tree
 	return []rule{
 		{opSync, flat, near, all, any, span{1, 8}, onSpacious},
 		{opSync, central, near, all, any, all, onAll},
@@ -100,13 +101,11 @@ func rules() []rule {
 
 		{opReduce, carried, near, all, span{0, mostCarry}, all, onAll},
 		{opReduce, doubling, far, all, some, all, onAll},
-		{opReduce, tree, far, all, span{1, block}, span{3, inf}, onSpacious},
-		{opReduce, tree, far, all, span{1, block}, span{mostStar + 1, inf}, onCrowded}, // fewer change places faster than they climb
+		{opReduce, tree, far, all, span{1, block}, many, onAll},
 		{opReduce, shares, anywhere, all, any, all, onAll},
 
 		{opScan, carried, near, all, span{0, mostCarry}, all, onAll},
-		{opScan, tree, far, all, span{1, block}, span{3, inf}, onSpacious},
-		{opScan, tree, far, all, span{1, block}, span{mostStar + 1, inf}, onCrowded},
+		{opScan, tree, far, all, span{1, block}, many, onAll},
 		{opScan, shares, anywhere, all, any, all, onAll},
 
 		{opBroadcast, carried, near, all, span{0, mostCarry}, all, onAll},

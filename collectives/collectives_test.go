@@ -214,7 +214,7 @@ func TestSumReduce_AddsInAFixedOrder(t *testing.T) {
 						switch {
 						case far && n <= 3:
 							want = doubled(values)
-						case far && n <= 1024 && (np > 16 || np > 2 && strings.HasPrefix(m.name, "near, flat")): // that one is not crowded
+						case far && n <= 1024 && np > 16:
 							want = treed(values)
 						default:
 							for _, v := range values {

@@ -18,7 +18,11 @@ import (
 
 // A member sends one message a round, so that the most that one sends bounds the rounds.
 func TestFar_CostGrowsWithTheLogarithm(t *testing.T) {
-	const own = collectives.GroupSize // offset of the members' elements
+	const own = collectives.GroupSize                               // offset of the members' elements
+	trees, err := collectives.ParseChoices("reduce=tree,scan=tree") // also where they are not taken
+	if err != nil {
+		t.Fatal(err)
+	}
 	calls := []struct {
 		name  string
 		times int // how often one message for each bit of the number of members
@@ -31,9 +35,11 @@ func TestFar_CostGrowsWithTheLogarithm(t *testing.T) {
 			return collectives.SumReduce[uint64](g, collectives.Array{Dst: own, Src: own, N: 1})
 		}},
 		{"sum of 8", 3, 1, func(g *collectives.Group) error {
+			g.Choose(trees)
 			return collectives.SumReduce[uint64](g, collectives.Array{Dst: own, Src: own, N: 8})
 		}},
 		{"scan of 8", 3, 1, func(g *collectives.Group) error {
+			g.Choose(trees)
 			return collectives.SumExclusiveScan[uint64](g, collectives.Array{Dst: own, Src: own, N: 8})
 		}},
 		{"collect of equal blocks", 2, 0, func(g *collectives.Group) error { return collectives.FCollect(g, own+8, own, 1, 1) }},
