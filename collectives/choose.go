@@ -144,9 +144,7 @@ func ParseChoices(s string) (Choices, error) {
 			if r.op.String() != name {
 				continue
 			}
-			if !slices.Contains(known, r.how.String()) {
-				known = append(known, r.how.String())
-			}
+			known = append(known, r.how.String())
 			if r.how.String() == value {
 				c[r.op] = r.how
 			}
@@ -181,15 +179,16 @@ type limit struct {
 }
 
 // mostLimits is how many ranges of sizes an operation has.
-const mostLimits = 5
+const mostLimits = 4
 
 // Choose sets the group's algorithms: those asked for where they can serve, and the
 // table's elsewhere. All members choose alike, between the same two calls.
 func (g *Group) Choose(asked Choices) {
+	table := rules()
 	for o := range operations {
 		from := 0
 		for i := range g.limits[o] {
-			g.limits[o][i] = g.pick(o, asked[o], from)
+			g.limits[o][i] = g.pick(table, o, asked[o], from)
 			if from = g.limits[o][i].bytes; from == math.MaxInt {
 				break
 			}
@@ -200,9 +199,9 @@ func (g *Group) Choose(asked Choices) {
 }
 
 // pick returns the algorithm for calls from so many bytes on, and up to how many.
-func (g *Group) pick(o operation, asked algorithm, from int) limit {
+func (g *Group) pick(table []rule, o operation, asked algorithm, from int) limit {
 	l := limit{bytes: math.MaxInt}
-	for _, r := range rules() {
+	for _, r := range table {
 		if r.op != o || !r.serves(g.isFar, g.n) {
 			continue
 		}

@@ -101,7 +101,7 @@ func runTeam(t *testing.T, n int, team symheap.Members, f func(m member) error, 
 					} else if team.NPEs() != n || me != i {
 						w, off = w.Team(team, me, w.Endpoint()), collectives.GroupSize
 					}
-					g := collectives.New(w, off, s.crowded, func() string { return fmt.Sprintf("site of PE %d", i) })
+					g := collectives.New(w, off, s.crowded, collectives.Choices{}, func() string { return fmt.Sprintf("site of PE %d", i) })
 					errs[i] = f(member{g, d.Map(i), name})
 					return nil
 				})

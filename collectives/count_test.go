@@ -75,7 +75,7 @@ func TestFar_CostGrowsWithTheLogarithm(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					return c.call(collectives.New(symheap.NewWindow(d, ep, pe, n), 0, false, func() string { return "" }))
+					return c.call(collectives.New(symheap.NewWindow(d, ep, pe, n), 0, false, collectives.Choices{}, func() string { return "" }))
 				})
 			}
 			if err := pes.Wait(); err != nil {

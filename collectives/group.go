@@ -91,11 +91,11 @@ const mostStar = 16
 
 // New returns the group of all PEs of w, a window of the world or of a team; every
 // number of a PE in this package is the group's own, but in a [MismatchError]. off is where its GroupSize bytes lie
-// in every member's segment, zero before first use. crowded is the same on every member. site returns the place in the
-// user's program that called the collective, for reports.
-func New(w *symheap.Window, off uintptr, crowded bool, site func() string) *Group {
+// in every member's segment, zero before first use. crowded and asked, which is as for Choose, are the same on every member. site
+// returns the place in the user's program that called the collective, for reports.
+func New(w *symheap.Window, off uintptr, crowded bool, asked Choices, site func() string) *Group {
 	g := &Group{w: w, me: w.Me(), n: w.NPEs(), off: off, isFar: !w.AllNear(), crowded: crowded, site: site}
-	g.Choose(Choices{})
+	g.Choose(asked)
 	return g
 }
 

@@ -97,7 +97,7 @@ func Attach(h Host) (*PE, error) {
 	}
 	pe.commit, _ = h.Domain.(fabric.Committer)
 	pe.ctx = &Context{w: *w, npes: h.NPEs, me: h.PE, pe: pe}
-	group := collectives.New(&pe.ctx.w, 0, h.Crowded, callSite)
+	group := collectives.New(&pe.ctx.w, 0, h.Crowded, collectives.Choices{}, callSite)
 	pe.world = &Team{pe: pe, group: group, slot: worldSlot}
 	pe.shared = pe.newTeam(pe.sharing(), sharedSlot, TeamConfig{})
 	pe.ctx.team = pe.world
