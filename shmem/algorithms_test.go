@@ -33,7 +33,7 @@ func attachAll(t *testing.T, asked ...string) []error {
 		pes.Go(func() {
 			pe, err := shmem.Attach(shmem.Host{Domain: d, Fabric: "loop", PE: i, NPEs: np, Algorithms: asked[i]})
 			if err == nil {
-				shmem.SumReduce(pe.World(), mustAlloc(pe), mustAlloc(pe))
+				shmem.SumReduce(pe.World(), alloc[int64](pe, 1), alloc[int64](pe, 1))
 				err = pe.Detach()
 			}
 			errs[i] = err
@@ -41,14 +41,6 @@ func attachAll(t *testing.T, asked ...string) []error {
 	}
 	pes.Wait()
 	return errs
-}
-
-func mustAlloc(pe *shmem.PE) shmem.Sym[int64] {
-	x, err := shmem.Alloc[int64](pe, 1)
-	if err != nil {
-		panic(err)
-	}
-	return x
 }
 
 func TestAttach_ComparesTheAlgorithmsAskedFor(t *testing.T) {

@@ -293,15 +293,17 @@ func TestVerbs_AreAllMeasured(t *testing.T) {
 
 // givesCollective reports whether f starts a goroutine, and allocates what stands for it.
 func givesCollective(f *ast.FuncDecl) bool {
-	if f.Type.Results == nil {
-		return false
-	}
-	result, ok := f.Type.Results.List[0].Type.(*ast.StarExpr)
+	return f.Type.Results != nil && pointsTo(f.Type.Results.List[0].Type, "Collective")
+}
+
+// pointsTo reports whether e is a pointer to the package's type name.
+func pointsTo(e ast.Expr, name string) bool {
+	star, ok := e.(*ast.StarExpr)
 	if !ok {
 		return false
 	}
-	id, ok := result.X.(*ast.Ident)
-	return ok && id.Name == "Collective"
+	id, ok := star.X.(*ast.Ident)
+	return ok && id.Name == name
 }
 
 func takesSym(f *ast.FuncDecl) bool {

@@ -104,13 +104,5 @@ func TestTeam_CollectivesAreAllTried(t *testing.T) {
 }
 
 func takesTeam(f *ast.FuncDecl) bool {
-	if len(f.Type.Params.List) == 0 {
-		return false
-	}
-	p, ok := f.Type.Params.List[0].Type.(*ast.StarExpr)
-	if !ok {
-		return false
-	}
-	id, ok := p.X.(*ast.Ident)
-	return ok && id.Name == "Team"
+	return len(f.Type.Params.List) > 0 && pointsTo(f.Type.Params.List[0].Type, "Team")
 }
