@@ -31,8 +31,8 @@ func futexWait(word *atomic.Uint32, val uint32, d time.Duration) {
 // futexNap is futexWait on a processor that it keeps. It saves what giving a processor
 // back costs where a PE has but one: four more futex calls, by the thread of the runtime that finds
 // it blocked. But no other goroutine of the PE runs meanwhile, unless it has another
-// processor: only for a d that others can bear, and never in a loop. Garbage collection
-// interrupts it by a signal.
+// processor: only for a d that others can bear, and with a Gosched before the next one.
+// Garbage collection interrupts it by a signal.
 func futexNap(word *atomic.Uint32, val uint32, d time.Duration) {
 	ts := unix.NsecToTimespec(int64(d))
 	// As in futexWait.
