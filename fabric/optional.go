@@ -94,8 +94,8 @@ type Notifier interface {
 // PEQuieter completes what was issued to some PEs, whatever others do.
 type PEQuieter interface {
 	// QuietPEs returns once every operation to one of pes that was issued on this
-	// endpoint before it is complete and visible to all PEs. A failure of an operation
-	// stays for Quiet. pes is not kept.
+	// endpoint before it is complete and visible to all PEs. A failure that was kept is
+	// returned, as by Quiet. pes is not kept.
 	QuietPEs(pes []int) error
 }
 

@@ -82,6 +82,27 @@ func (ctx *Context) fenceSlow() {
 	ctx.w.Domain().Wake(-1)
 }
 
+// complete is Quiet for what was issued to a PE, or only orders direct stores if target is
+// negative. Once the context is closed there is nothing to do.
+func (ctx *Context) complete(op string, target int) {
+	if ctx.w.FenceDue() && !ctx.closed.Load() {
+		ctx.completeSlow(op, target)
+	}
+}
+
+//go:noinline
+func (ctx *Context) completeSlow(op string, target int) {
+	if target >= 0 {
+		one := [...]int{ctx.world(target)}
+		err := ctx.w.Endpoint().QuietPEs(unescaped(one[:]))
+		if ctx.closed.Load() {
+			return // closing has completed it, and perhaps ended the endpoint meanwhile
+		}
+		ctx.must(op, target, err)
+	}
+	ctx.w.Domain().Wake(-1)
+}
+
 // Quiet returns once every operation issued on ctx before it is complete and
 // visible to all PEs, the non-blocking ones included. On a nil context it does nothing.
 //

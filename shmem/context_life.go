@@ -94,8 +94,8 @@ func (ctx *Context) Close() {
 // end ends a context that is in nobody's list any more.
 func (ctx *Context) end() {
 	ctx.Quiet()
+	ctx.closed.Store(true) // before the endpoint is, for a Future's Wait
 	ctx.must("Close", -1, ctx.w.Endpoint().Close())
-	ctx.closed.Store(true)
 	ctx.npes = 0 // so that the verbs' own checks, too, send every use to check
 	ctx.w.End()
 }
@@ -116,7 +116,7 @@ func (pe *PE) closeContexts(t *Team) {
 	}
 }
 
-const closedReason = "the context was closed, by Close or with its team"
+const closedReason = "the context was closed, by Close, with its team, or by Finalize"
 
 // check panics if the context is closed.
 func (ctx *Context) check(op string) {

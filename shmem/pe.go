@@ -163,6 +163,7 @@ func (pe *PE) Detach() error {
 	if err := pe.world.enter("Finalize").Sync(collectives.Call{Kind: collectives.KindFinalize}); err != nil {
 		return pe.collectiveError("Finalize", err)
 	}
+	pe.ctx.closed.Store(true)
 	if err := pe.ctx.w.Endpoint().Close(); err != nil {
 		return err
 	}

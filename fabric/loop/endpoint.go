@@ -203,7 +203,7 @@ func (e *endpoint) QuietPEs(pes []int) error {
 		}
 	}
 	e.quieted.Acquire()
-	return nil
+	return e.takeFailure()
 }
 
 // patience is how many passes of progress the longest delay takes.

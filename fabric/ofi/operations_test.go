@@ -328,7 +328,7 @@ func TestOperations_DoNotAllocate(t *testing.T) {
 	b, big := make([]byte, 8), make([]byte, 1000)
 	s := fabric.Strides{Block: 8, Blocks: 20, Dst: 16, Src: 24}
 	parts := []fabric.Part{{Off: 8, Data: big[:40]}, {Off: 100, Data: big[100:200]}, {}, {Off: 900, Data: big[900:]}}
-	words := make([]uint64, 140)
+	words, pes := make([]uint64, 140), []int{1}
 	must := func(err error) {
 		if err != nil {
 			t.Fatal(err)
@@ -344,6 +344,7 @@ func TestOperations_DoNotAllocate(t *testing.T) {
 		"atomic":     func() { must(e.Atomic(1, fabric.OpSum, fabric.Int32, 0, 1)); must(e.Quiet()) },
 		"fetch":      func() { _, err := e.FetchAtomic(1, fabric.OpSum, fabric.Int32, 0, 1, 0); must(err) },
 		"put nbi":    func() { must(x.PutNBI(1, 0, b)); must(x.Quiet()) },
+		"quiet PEs":  func() { must(x.GetNBI(1, b, 0)); must(x.QuietPEs(pes)) },
 		"get nbi":    func() { must(x.GetNBI(1, b, 0)); must(x.Quiet()) },
 		"fetch nbi":  func() { must(x.FetchAtomicNBI(1, fabric.OpSum, fabric.Uint64, 0, 1, 0, b)); must(x.Quiet()) },
 		"put signal": func() { must(x.PutSignal(1, 64, b, 0, fabric.OpWrite, 1)); must(x.Quiet()) },

@@ -8,7 +8,7 @@ import "slices"
 
 // QuietPEs implements [fabric.PEQuieter]: it waits for completions of operations to
 // these PEs, whatever is in flight to others. Where completions come before delivery it
-// also reads from those PEs that were written to.
+// also reads from those PEs that were written to. Where nothing is in flight it takes a few loads.
 func (e *Endpoint) QuietPEs(pes []int) error {
 	if err := e.usable(); err != nil || len(pes) == 0 {
 		return err
@@ -16,7 +16,11 @@ func (e *Endpoint) QuietPEs(pes []int) error {
 	if err := e.flush(); err != nil {
 		return err
 	}
-	list := make([]int32, len(pes))
+	if !e.d.readBack && e.s.inflight().Load() == 0 && e.s.failed().Load() == 0 {
+		e.d.ring()
+		return e.d.ended()
+	}
+	list := make([]int32, len(pes)) // a few are on the stack
 	for i, pe := range pes {
 		list[i] = int32(pe)
 	}
@@ -25,8 +29,12 @@ func (e *Endpoint) QuietPEs(pes []int) error {
 	if e.d.readBack {
 		written = e.written.among(pes)
 	}
-	if err := e.settlePEs(list); err != nil {
+	err := e.settlePEs(list)
+	switch {
+	case err != nil:
 		return err
+	case e.s.failed().Load() != 0:
+		return e.Quiet()
 	}
 	return e.readBack(written)
 }

@@ -214,12 +214,6 @@ func (s stream) quieted(epoch uint64, take bool) result {
 	return resultOf(C.shim_quieted(s.c, C.uint64_t(epoch), C.bool(take)))
 }
 
-// quietPEs waits for what was counted so far to pes, which ascend and are some; see
-// shim_quiet_pes.
-func (s stream) quietPEs(pes []int32) result {
-	return resultOf(C.shim_quiet_pes(s.c, (*C.int32_t)(unsafe.SliceData(pes)), C.size_t(len(pes)))) // pes is alive during the call, which keeps nothing
-}
-
 func (s stream) finish(w waiter) result { return resultOf(C.shim_finish(s.c, w.c)) }
 
 func (s stream) release(w waiter) { C.shim_release(s.c, w.c) }
