@@ -119,7 +119,7 @@ shm with atomics by ofi, with the atomics alone through it.
 	fmt.Fprint(&b, `
 ## Promises
 
-Each on all fabrics and with 1, 2, 3 and 8 PEs, unless it says otherwise. One about data or order has
+Each on all fabrics and with 1, 2, 3, 5 and 8 PEs, unless it says otherwise. One about data or order has
 been shown to be broken by what is named with it: a fabric's faults, or the call left out.
 `)
 	for _, s := range sections {
@@ -130,8 +130,8 @@ been shown to be broken by what is named with it: a fabric's faults, or the call
 		fmt.Fprintf(&b, "\n%s %s\n\n", s.number, s.title)
 		for _, r := range of {
 			fmt.Fprintf(&b, "- %s", r.name)
-			if places, counts := places(r); places != "all" || counts != "1, 2, 3, 8" {
-				fmt.Fprintf(&b, " (%s; %s PEs)", places, counts)
+			if places, pes := places(r); places != "all" || pes != "1, 2, 3, 5, 8" {
+				fmt.Fprintf(&b, " (%s; %s PEs)", places, pes)
 			}
 			var shown []string
 			for _, f := range r.faults {
