@@ -23,7 +23,7 @@ import (
 // for the PEs' reports.
 const programEnv = "GOSHMEM_CONFORMANCE_PROGRAM"
 
-// rowEnv, if set, is the one row to run, by its index in the table.
+// rowEnv, if set, is the one row to run, by its index in the table, or the stress.
 const rowEnv = "GOSHMEM_CONFORMANCE_ROW"
 
 // A way is one of processes to reach each other.
@@ -204,7 +204,17 @@ func reportFile(dir string, pe int) string { return filepath.Join(dir, "pe"+strc
 
 // program is the life of a PE as a process. It returns the exit status.
 func program(dir string) int {
-	if one := os.Getenv(rowEnv); one != "" {
+	one := os.Getenv(rowEnv)
+	if rounds, ok := strings.CutPrefix(one, stressRow); ok {
+		n, err := strconv.Atoi(rounds)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		shmem.Main(stress(n))
+		return 0
+	}
+	if one != "" {
 		return programOfRow(one)
 	}
 	i := slices.IndexFunc(ways(), func(w way) bool { return w.place == os.Getenv(wayEnv) })
