@@ -66,8 +66,7 @@ func (e *Endpoint) collectPut(pe int, dst fabric.Addr, src []byte) (bool, error)
 		return false, err
 	}
 	b.add(uint64(dst)<<16|uint64(len(src)), src)
-	e.collected(b)
-	return true, nil
+	return true, e.collected(b)
 }
 
 // collectAtomic does so with an atomic operation. A word that is not aligned is left to the
@@ -82,8 +81,7 @@ func (e *Endpoint) collectAtomic(pe int, op fabric.Op, ty fabric.Datatype, dst f
 		return false, err
 	}
 	b.addWord(uint64(dst)<<16|recordAtomic|uint64(fiOps[op])<<4|uint64(ty), v)
-	e.collected(b)
-	return true, nil
+	return true, e.collected(b)
 }
 
 // recordAtomic marks the records of atomics; see shim_letter.c.
@@ -197,12 +195,22 @@ func (e *Endpoint) makeRoom(b *box, n int) (bool, error) {
 	}
 }
 
-// collected ends what room began, when the record is there.
-func (e *Endpoint) collected(b *box) {
-	if b.link() {
-		e.d.shim.push(b.cbox)
+// collected ends what room began, when the record is there. The first one after a pause is
+// sent at once: the flusher, which sleeps, would come late for it.
+func (e *Endpoint) collected(b *box) error {
+	alone := b.link() && e.d.shim.push(b.cbox)
+	status := int64(done)
+	if alone {
+		status = b.send()
 	}
 	b.unlock()
+	if alone {
+		e.d.shim.wakeFlusher()
+	}
+	if status != done {
+		return e.d.failed("batch", b.pe, errorOf(status))
+	}
+	return nil
 }
 
 // flush sends what the endpoint has collected: it is counted then.

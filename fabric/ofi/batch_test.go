@@ -167,35 +167,6 @@ func TestBatch_FenceOrders(t *testing.T) {
 	}
 }
 
-// TestBatch_FlushesWhileItsPEComputes: what is collected leaves by itself, also if nothing of the PE's
-// calls the library.
-func TestBatch_FlushesWhileItsPEComputes(t *testing.T) {
-	const tries, bound = 200, 5 * time.Millisecond // median; 0.05 on a machine that is not busy
-	for _, o := range tested {
-		t.Run(o.Provider, func(t *testing.T) {
-			d := connected(t, provider(o, 2), 2, small)
-			e := batching(t, d[0])
-			word := d[1].word(0)
-			require.NoError(t, e.PutWord(1, 0, 8, math.MaxUint64))
-			require.NoError(t, e.Quiet()) // connects
-			var took []time.Duration
-			for i := range uint64(tries) {
-				require.NoError(t, e.PutWord(1, 0, 8, i))
-				begin := time.Now()
-				for word.load(8) != i {
-					if time.Since(begin) > time.Minute {
-						t.Fatal("not flushed within a minute")
-					}
-				}
-				took = append(took, time.Since(begin))
-			}
-			slices.Sort(took)
-			t.Logf("median %v, 90 %% %v", took[tries/2], took[tries*9/10])
-			require.Less(t, took[tries/2], bound)
-		})
-	}
-}
-
 // TestBatch_ManyGoroutines: each counts on words of its own and on one that all share.
 func TestBatch_ManyGoroutines(t *testing.T) {
 	const goroutines, each = 32, 500
@@ -478,7 +449,7 @@ func TestBatch_MalformedEndsTheJob(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, taken)
 	b.addWord(small<<16|8, 1)
-	e.collected(b)
+	require.NoError(t, e.collected(b))
 	require.NoError(t, e.flush())
 	require.ErrorContains(t, d[1].Wait(waitFor(1, 0, 1)), "PE 0 sent a batch that makes no sense")
 	d[0].Abort(errClosed)

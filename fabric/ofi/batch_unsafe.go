@@ -124,21 +124,20 @@ func (s shim) dirty() bool {
 
 func (s shim) flush() { C.shim_flush(s.c) }
 
-// push puts a box in the list of those with records, and wakes the flusher if it sleeps.
-func (s shim) push(b cbox) {
+// push puts a box in the list of those with records, and reports whether the flusher sleeps.
+func (s shim) push(b cbox) (asleep bool) {
 	// Pointers to C memory, in C memory: Go's collector has nothing to do with them.
 	head := (*unsafe.Pointer)(unsafe.Pointer(&s.c.mail.dirty))
 	for {
 		old := atomic.LoadPointer(head)
 		b.c.dirty = (*C.struct_shim_box)(old)
 		if atomic.CompareAndSwapPointer(head, old, unsafe.Pointer(b.c)) {
-			break
+			return atomic.LoadUint32((*uint32)(unsafe.Pointer(&s.c.mail.asleep))) != 0
 		}
 	}
-	if atomic.LoadUint32((*uint32)(unsafe.Pointer(&s.c.mail.asleep))) != 0 {
-		C.shim_flusher_wake(s.c)
-	}
 }
+
+func (s shim) wakeFlusher() { C.shim_flusher_wake(s.c) }
 
 // records carries out records as if they had come in a letter. It returns how many bytes made sense, or -1: all
 // did.

@@ -99,6 +99,10 @@ func playPeer(role string) error {
 		if err := e.Close(); err != nil {
 			return err
 		}
+	case "arrivals":
+		if err := noteArrivals(d); err != nil {
+			return err
+		}
 	case "echo":
 		e, err := d.Endpoint()
 		if err != nil {
