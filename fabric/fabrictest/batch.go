@@ -27,6 +27,20 @@ var batchRows = []row{
 			p.must(p.ep.Batch(true))
 		})
 	})},
+	{name: "batch: leaves when the PE waits", n: 2, run: batched(func(p *pe) { batchSent(p, p.waitEQ) })},
+	{name: "batch: leaves when the PE waits for one of several words", n: 2, run: batched(func(p *pe) { batchSent(p, p.waitTwo) })},
+	{name: "batch: leaves when the PE gets", n: 2, run: batched(func(p *pe) {
+		batchSent(p, func(off fabric.Addr, v uint64) {
+			p.must(p.ep.Get(p.next(), make([]byte, 8), 8))
+			p.lookEQ(off, v)
+		})
+	})},
+	{name: "batch: leaves when the PE fetches", n: 2, run: batched(func(p *pe) {
+		batchSent(p, func(off fabric.Addr, v uint64) {
+			p.read(p.next(), fabric.Uint64, 8)
+			p.lookEQ(off, v)
+		})
+	})},
 	{name: "batch: leaves when its endpoint is closed", n: 2, run: batchCloses},
 }
 
@@ -51,6 +65,16 @@ func batchLeaves(p *pe, after func()) {
 			p.wait(8, fabric.CmpEQ, i+1)
 			p.wait(16, fabric.CmpEQ, 2*(i+1))
 		}
+		p.sync()
+	}
+}
+
+// batchSent: each PE puts to the other, and calls something until what that one has put is here.
+func batchSent(p *pe, until func(off fabric.Addr, v uint64)) {
+	const rounds, off = 20, 64
+	for i := range uint64(rounds) {
+		p.must(p.ep.PutWord(p.next(), off, 8, i+1))
+		until(off, i+1)
 		p.sync()
 	}
 }

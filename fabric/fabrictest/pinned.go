@@ -85,6 +85,10 @@ func Rows(near, direct bool) []string {
 		"batch: many goroutines use one endpoint at once",
 		"batch: leaves by itself",
 		"batch: leaves when it is closed",
+		"batch: leaves when the PE waits",
+		"batch: leaves when the PE waits for one of several words",
+		"batch: leaves when the PE gets",
+		"batch: leaves when the PE fetches",
 		"batch: leaves when its endpoint is closed",
 	}
 	return slices.DeleteFunc(rows, func(name string) bool {

@@ -39,6 +39,13 @@ func (p *pe) waitTwo(off fabric.Addr, v uint64) {
 	p.must(p.dom.WaitAny(fabric.Conds{Cond: c, N: 2}))
 }
 
+// lookEQ polls until the uint64 at off of the own segment is v.
+func (p *pe) lookEQ(off fabric.Addr, v uint64) {
+	for !p.dom.Look(fabric.Cond{PE: p.me, Off: off, Type: fabric.Uint64, Cmp: fabric.CmpEQ, Value: v}) {
+		p.pause()
+	}
+}
+
 func waitAnyHolds(p *pe) {
 	fabric.PutBits(p.seg[16:24], 5)
 	c := fabric.Cond{Off: 8, Type: fabric.Uint64, Cmp: fabric.CmpGE, Value: 5}
@@ -206,9 +213,7 @@ func lookOrdered(p *pe) {
 			p.waitEQ(ack, i+1)
 			continue
 		}
-		for !p.dom.Look(fabric.Cond{PE: 1, Off: flag, Type: fabric.Uint64, Cmp: fabric.CmpEQ, Value: i + 1}) {
-			p.pause()
-		}
+		p.lookEQ(flag, i+1)
 		p.equal(fmt.Sprintf("data of message %d at its flag", i), off, p.seg[off:][:len(data)], data)
 		p.must(p.ep.PutWord(0, ack, 8, i+1))
 	}

@@ -132,8 +132,12 @@ var breaches = []breach{
 	{row: "batch: quiet completes words and atomics", faults: loop.Faults{IgnoreQuiet: true}},
 	{row: "batch: quiet pes completes words and atomics", faults: loop.Faults{IgnoreQuiet: true}},
 	{row: "batch: many goroutines use one endpoint at once", faults: loop.Faults{IgnoreQuiet: true}},
-	{row: "batch: leaves by itself", faults: drop(loop.Word, 8)},
-	{row: "batch: leaves when it is closed", faults: drop(loop.Atomic, 8)},
+	{row: "batch: leaves by itself", faults: loop.Faults{HoldBatches: true}},
+	{row: "batch: leaves when it is closed", faults: loop.Faults{KeepBatches: true}},
+	{row: "batch: leaves when the PE waits", faults: loop.Faults{KeepBatches: true}},
+	{row: "batch: leaves when the PE waits for one of several words", faults: loop.Faults{KeepBatches: true}},
+	{row: "batch: leaves when the PE gets", faults: loop.Faults{KeepBatches: true}},
+	{row: "batch: leaves when the PE fetches", faults: loop.Faults{KeepBatches: true}},
 	{row: "batch: leaves when its endpoint is closed", faults: loop.Faults{IgnoreQuiet: true}},
 }
 

@@ -24,6 +24,8 @@ type domain struct {
 	mu     race.Mutex
 	number int // of the next endpoint
 	open   int // endpoints
+
+	batching []*endpoint // those that have had a batch open
 }
 
 // Caps implements [fabric.Domain].
@@ -116,6 +118,9 @@ func (d *domain) wait(c fabric.Conds) error {
 		return fmt.Errorf("fabric/loop: wait for %d words, each a %v, at offset %d of %d", c.N, c.Type, c.Off, end)
 	}
 	if err := d.w.ended(); err != nil {
+		return err
+	}
+	if err := d.flushAll(); err != nil {
 		return err
 	}
 	if w := s.add(c); w != nil && !d.await(s, w) {

@@ -15,7 +15,7 @@ import (
 )
 
 // An endpoint implements [fabric.Endpoint] and every optional capability but
-// the strided ones.
+// the strided and vectored ones.
 type endpoint struct {
 	d      *domain
 	w      *World
@@ -30,6 +30,9 @@ type endpoint struct {
 	epoch   *gate     // what was issued since the last Quiet
 	streams []*stream // one for each PE that was a target, by PE
 	flying  instants  // when what is posted is due
+
+	batching bool         // a batch is open
+	batch    []*operation // collected
 }
 
 var errClosed = errors.New("fabric/loop: the endpoint is closed")
@@ -136,6 +139,9 @@ func (e *endpoint) PutSignal(pe int, dst fabric.Addr, src []byte, signal fabric.
 	if op != fabric.OpWrite && op != fabric.OpSum {
 		return fmt.Errorf("fabric/loop: a signal can't be updated by %v", op)
 	}
+	if err := e.d.flushAll(); err != nil {
+		return err
+	}
 	sig := &operation{kind: Signal, target: pe, off: signal, size: 8, op: op, dt: fabric.Uint64, v: v}
 	if len(src) == 0 {
 		_, err := e.issue(sig)
@@ -163,9 +169,13 @@ func (e *endpoint) Fence() error {
 	if err := e.usable(); err != nil {
 		return err
 	}
-	if !e.w.o.Faults.IgnoreFence {
-		e.fence()
+	if e.w.o.Faults.IgnoreFence {
+		return nil
 	}
+	if err := e.flush(); err != nil {
+		return err
+	}
+	e.fence()
 	return nil
 }
 
@@ -181,6 +191,9 @@ func (e *endpoint) quiet() error {
 	if e.w.o.Faults.IgnoreQuiet {
 		return nil
 	}
+	if err := e.flush(); err != nil {
+		return err
+	}
 	if g := e.seal(); g != nil && !e.w.await(g) {
 		return e.w.ended()
 	}
@@ -191,6 +204,9 @@ func (e *endpoint) quiet() error {
 // QuietPEs implements [fabric.PEQuieter].
 func (e *endpoint) QuietPEs(pes []int) error {
 	if err := e.usable(); err != nil || e.w.o.Faults.IgnoreQuiet {
+		return err
+	}
+	if err := e.flush(); err != nil {
 		return err
 	}
 	gates := make([]*gate, len(pes)) // all sealed now, so that none waits for what comes later
@@ -226,6 +242,7 @@ func (e *endpoint) Close() error {
 		return nil
 	}
 	e.d.count(-1)
+	e.d.endBatching(e)
 	if err := e.w.ended(); err != nil {
 		return err
 	}

@@ -29,6 +29,14 @@ type Faults struct {
 	// IgnoreQuiet makes Quiet and QuietPEs return at once.
 	IgnoreQuiet bool
 
+	// HoldBatches keeps what a batch has collected until some call sends it: it does not
+	// leave by itself. A program that passes does without the time that it takes otherwise.
+	HoldBatches bool
+
+	// KeepBatches keeps it until Fence, Quiet or Close, whatever PEs wait for or get, and
+	// though the batch is closed.
+	KeepBatches bool
+
 	// SignalFirst makes PutSignal deliver the signal before its data.
 	SignalFirst bool
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/goshmem/goshmem/fabric"
+	"github.com/goshmem/goshmem/internal/race"
 )
 
 // An operation is what an endpoint posts: all of a call, or a piece of a put.
@@ -23,6 +24,7 @@ type operation struct {
 	v, cmp uint64
 	done   *gate // opens once delivered, or nil
 	after  *gate // opens before delivery, or nil
+	piece  int   // its number, of a put in pieces
 
 	// Set by post; see order.go.
 	issue  uint64
@@ -30,6 +32,8 @@ type operation struct {
 	fenced *gate // opens before delivery, or nil
 	joined [4]*gate
 	at     time.Duration // delivery is due then, counted from the world's beginning
+
+	collected race.Token // from who issued it to the NIC, if it was collected
 
 	// Set by the NIC before done opens.
 	old uint64 // what a fetch found
@@ -77,17 +81,18 @@ func (e *endpoint) issue(o *operation) (fate, error) {
 			piece.off += fabric.Addr(i)
 			piece.data = o.data[i:min(i+tear, o.size)]
 			piece.size = len(piece.data)
-			if err := e.post(&piece, i); err != nil {
+			piece.piece = i
+			if err := e.post(&piece); err != nil {
 				return failed, err
 			}
 		}
 	} else if o.words != nil && o.kind == Word {
 		for i := range o.words {
-			if err := e.post(o.word(i), i); err != nil {
+			if err := e.post(o.word(i)); err != nil {
 				return failed, err
 			}
 		}
-	} else if err := e.post(o, 0); err != nil {
+	} else if err := e.post(o); err != nil {
 		return failed, err
 	}
 	if o.done != nil {
@@ -109,6 +114,9 @@ func (e *endpoint) fail(o *operation, err error) (fate, error) {
 
 // complete issues o, waits until it is delivered, and reports whether it was.
 func (e *endpoint) complete(o *operation) (bool, error) {
+	if err := e.d.flushAll(); err != nil {
+		return false, err
+	}
 	o.done = newGate()
 	f, err := e.issue(o)
 	if err != nil || f != posted {
@@ -120,13 +128,25 @@ func (e *endpoint) complete(o *operation) (bool, error) {
 	return true, nil
 }
 
-// post starts a NIC goroutine for o. There is one for each operation: in one
+// post starts a NIC goroutine for o, unless o is collected. There is one for each operation: in one
 // that served several, its own program order would stand in for a missing Fence.
-func (e *endpoint) post(o *operation, piece int) error {
+func (e *endpoint) post(o *operation) error {
+	if taken, first, full := e.collect(o); taken {
+		switch {
+		case full:
+			return e.flush()
+		case first && !e.w.o.Faults.HoldBatches && !e.w.o.Faults.KeepBatches:
+			if !e.w.startNIC() {
+				return e.w.ended()
+			}
+			go e.linger()
+		}
+		return nil
+	}
 	if !e.w.startNIC() {
 		return e.w.ended()
 	}
-	e.enter(o, piece)
+	e.enter(o)
 	go e.deliver(o)
 	return nil
 }
@@ -137,6 +157,7 @@ func (e *endpoint) deliver(o *operation) {
 	if !e.due(o) {
 		return // without opening a gate: who waits there must not take o for delivered
 	}
+	o.collected.Acquire()
 	for _, g := range [...]*gate{o.fenced, o.after} {
 		if g != nil {
 			g.token.Acquire()
@@ -156,7 +177,7 @@ func (e *endpoint) deliver(o *operation) {
 func (o *operation) word(i int) *operation {
 	w := *o
 	w.off += fabric.Addr(8 * i)
-	w.size, w.v, w.words = 8, o.words[i], nil
+	w.size, w.v, w.words, w.piece = 8, o.words[i], nil, i
 	return &w
 }
 

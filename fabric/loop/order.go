@@ -43,9 +43,19 @@ func (e *endpoint) nextIssue() uint64 {
 // for and until when.
 //
 //go:norace
-func (e *endpoint) enter(o *operation, piece int) {
+func (e *endpoint) enter(o *operation) {
 	e.mu.Lock()
 	race.Disable()
+	e.joinGates(o)
+	e.schedule(o, o.piece)
+	race.Enable()
+	e.mu.Unlock()
+}
+
+// joinGates needs mu, and the detector disabled.
+//
+//go:norace
+func (e *endpoint) joinGates(o *operation) {
 	join(e.epoch, o, 0)
 	join(o.done, o, 1)
 	s := e.stream(o.target)
@@ -57,9 +67,6 @@ func (e *endpoint) enter(o *operation, piece int) {
 		join(s.current, o, 2)
 		o.fenced = s.before
 	}
-	e.schedule(o, piece)
-	race.Enable()
-	e.mu.Unlock()
 }
 
 //go:norace

@@ -51,7 +51,7 @@ func TestSchedule_InstantsAreDistinctAndOrdered(t *testing.T) {
 			var fenced, latest time.Duration
 			for i := range ops {
 				o := &operation{kind: Put, target: 1, issue: e.nextIssue()}
-				e.enter(o, 0)
+				e.enter(o)
 				if taken[o.at] {
 					t.Fatalf("PE %d, endpoint %d, operation %d: a second delivery at %v", pe, number, i, o.at)
 				}

@@ -53,6 +53,9 @@ func chatter(t *testing.T, o loop.Options) string {
 	spmd(t, n, o, func(me int, d fabric.Domain, ep *fabric.Extended) error {
 		r := rand.New(rand.NewPCG(7, uint64(me)))
 		for round := range rounds {
+			if err := ep.Batch(me%2 == 1 && round%3 > 0); err != nil {
+				return err
+			}
 			for range 6 {
 				target, off := r.IntN(n), 8*fabric.Addr(r.IntN(words))
 				v := r.Uint64() % 1000
