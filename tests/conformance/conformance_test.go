@@ -84,7 +84,7 @@ func takes(np int) bool { return !race.Enabled || np != 3 }
 // rows returns the table.
 func rows() []row {
 	return slices.Concat(
-		setupRows(), exitRows(), threadRows(), goroutineRows(), memoryRows(), resizeRows(), teamRows(), contextRows(),
+		setupRows(), exitRows(), threadRows(), goroutineRows(), memoryRows(), resizeRows(), teamRows(), contextRows(), sessionRows(),
 		putRows(), stridedRows(), vectorRows(), nbiRows(),
 		atomicRows(), contentionRows(), beyondRows(), atomicNBIRows(), signalRows(),
 		barrierRows(), exchangeRows(), collectRows(), startedRows(), reduceRows(), operatorRows(), scanRows(),
