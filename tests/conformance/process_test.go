@@ -23,7 +23,7 @@ import (
 // for the PEs' reports.
 const programEnv = "GOSHMEM_CONFORMANCE_PROGRAM"
 
-// rowEnv, if set, is the one row to run, by its index in the table, or the stress.
+// rowEnv, if set, is the one row to run, by its index in the table, or another program.
 const rowEnv = "GOSHMEM_CONFORMANCE_ROW"
 
 // A way is one of processes to reach each other.
@@ -214,7 +214,12 @@ func program(dir string) int {
 		shmem.Main(stress(n))
 		return 0
 	}
-	if one != "" {
+	switch one {
+	case "":
+	case churnRow:
+		shmem.Main(churn)
+		return 0
+	default:
 		return programOfRow(one)
 	}
 	i := slices.IndexFunc(ways(), func(w way) bool { return w.place == os.Getenv(wayEnv) })
