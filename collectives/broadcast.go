@@ -8,8 +8,13 @@ import "github.com/goshmem/goshmem/fabric"
 // every member, the root's included.
 func Broadcast(g *Group, dst, src fabric.Addr, elem uint32, n, root int) error {
 	c := Call{Kind: KindBroadcast, Elem: elem, N: uint64(n), Arg: uint64(root)}
-	size := n * int(elem)
+	return g.broadcast(c, dst, src, n*int(elem), root)
+}
+
+func (g *Group) broadcast(c Call, dst, src fabric.Addr, size, root int) error {
 	switch g.choose(opBroadcast, size) {
+	case leaders:
+		return g.broadcastLeaders(c, dst, src, size, root)
 	case doubling:
 		return g.broadcastDoubling(c, dst, src, size, root)
 	case tree:

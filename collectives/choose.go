@@ -40,6 +40,7 @@ const (
 	push                    // each stores its block to all
 	pair                    // of two members
 	flags                   // every block with its flag
+	leaders                 // within nodes by loads and stores, between them the first PE of each
 )
 
 func (o operation) String() string {
@@ -49,7 +50,7 @@ func (o operation) String() string {
 func (a algorithm) String() string {
 	return [...]string{
 		"", "flat", "central", "dissemination", "star", "carried", "shares", "doubling",
-		"shown", "tree", "push", "pair", "flags",
+		"shown", "tree", "push", "pair", "flags", "leaders",
 	}[a]
 }
 
@@ -76,6 +77,7 @@ const (
 	anywhere reach = iota
 	near
 	far
+	shared // far, and some members share a node
 )
 
 // full says whether PEs of some node outnumber its cores.
@@ -96,10 +98,12 @@ func rules() []rule {
 	return []rule{
 		{opSync, flat, near, all, any, span{1, 8}, onSpacious},
 		{opSync, central, near, all, any, all, onAll},
+		{opSync, leaders, shared, all, any, all, onAll},
 		{opSync, star, far, span{1, mostStar}, any, span{3, mostStar}, onCrowded},
 		{opSync, dissemination, far, all, any, all, onAll},
 
 		{opReduce, carried, near, all, span{0, mostCarry}, all, onAll},
+		{opReduce, leaders, shared, all, any, all, onAll},
 		{opReduce, doubling, far, all, some, all, onAll},
 		{opReduce, tree, far, all, span{1, block}, many, onAll},
 		{opReduce, shares, anywhere, all, any, all, onAll},
@@ -110,9 +114,11 @@ func rules() []rule {
 
 		{opBroadcast, carried, near, all, span{0, mostCarry}, all, onAll},
 		{opBroadcast, shown, near, all, any, all, onAll},
+		{opBroadcast, leaders, shared, all, any, all, onAll},
 		{opBroadcast, doubling, far, all, some, all, onAll},
 		{opBroadcast, tree, far, all, any, all, onAll},
 
+		{opFCollect, leaders, shared, all, all, all, onAll},
 		{opFCollect, pair, far, span{2, 2}, some, all, onAll},
 		{opFCollect, dissemination, far, all, all, all, onAll},
 		{opFCollect, push, anywhere, all, any, all, onAll},
@@ -122,9 +128,10 @@ func rules() []rule {
 	}
 }
 
-// serves reports whether r's algorithm can serve a team.
-func (r rule) serves(isFar bool, pes int) bool {
-	return (r.team == anywhere || r.team == far == isFar) && r.pes.holds(pes)
+// serves reports whether r's algorithm can serve a group.
+func (r rule) serves(g *Group) bool {
+	fits := [...]bool{anywhere: true, near: !g.isFar, far: g.isFar, shared: g.node != nil}
+	return fits[r.team] && r.pes.holds(g.n)
 }
 
 // Choices are the algorithms asked for in place of the table's. The zero value asks for none.
@@ -202,7 +209,7 @@ func (g *Group) Choose(asked Choices) {
 func (g *Group) pick(table []rule, o operation, asked algorithm, from int) limit {
 	l := limit{bytes: math.MaxInt}
 	for _, r := range table {
-		if r.op != o || !r.serves(g.isFar, g.n) {
+		if r.op != o || !r.serves(g) {
 			continue
 		}
 		for _, end := range [...]int{r.bytes[0] - 1, r.bytes[1]} {

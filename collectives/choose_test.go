@@ -9,9 +9,21 @@ import (
 	"testing"
 )
 
+// A place is where the members of a group are.
+type place struct{ far, shared, crowded bool }
+
+// group returns a group that can choose.
+func (p place) group(pes int) *Group {
+	g := &Group{n: pes, isFar: p.far, crowded: p.crowded}
+	if p.shared {
+		g.node = new(Group)
+	}
+	return g
+}
+
 // chosen returns what a group takes for a call.
-func chosen(isFar, crowded bool, pes int, asked Choices, o operation, bytes int) algorithm {
-	g := Group{n: pes, isFar: isFar, crowded: crowded}
+func (p place) chosen(pes int, asked Choices, o operation, bytes int) algorithm {
+	g := p.group(pes)
 	g.Choose(asked)
 	return g.choose(o, bytes)
 }
@@ -63,8 +75,18 @@ func TestChoose(t *testing.T) {
 		{true, false, 31, opAllToAll, 8, push},
 		{false, false, 2, opAllToAll, 8, push},
 	} {
-		if got := chosen(tt.far, tt.crowded, tt.pes, Choices{}, tt.op, tt.bytes); got != tt.want {
+		if got := (place{far: tt.far, crowded: tt.crowded}).chosen(tt.pes, Choices{}, tt.op, tt.bytes); got != tt.want {
 			t.Errorf("%v of %d bytes, %d members (far %t, crowded %t): %v, want %v", tt.op, tt.bytes, tt.pes, tt.far, tt.crowded, got, tt.want)
+		}
+	}
+}
+
+func TestChoose_LeadersWhereNodesAreShared(t *testing.T) {
+	for o, want := range map[operation]algorithm{
+		opSync: leaders, opReduce: leaders, opBroadcast: leaders, opFCollect: leaders, opScan: tree, opAllToAll: flags,
+	} {
+		if got := (place{far: true, shared: true}).chosen(18, Choices{}, o, 8); got != want {
+			t.Errorf("%v: %v, want %v", o, got, want)
 		}
 	}
 }
@@ -82,16 +104,19 @@ func TestChoose_ServesEveryCall(t *testing.T) {
 		for o := range operations {
 			for _, pes := range []int{1, 2, 3, 8, 9, 16, 17, 30, 31, 10_000} {
 				for _, bytes := range []int{0, 1, 24, 25, 112, 113, 1 << 20, math.MaxInt} {
-					for setting := range 4 {
-						isFar, crowded := setting&1 != 0, setting&2 != 0
-						got, able := chosen(isFar, crowded, pes, c, o, bytes), map[algorithm]bool{}
+					for setting := range 6 {
+						p := place{setting&1 != 0, setting > 3, setting&2 != 0}
+						if p.far = p.far || p.shared; p.shared && pes < 3 {
+							continue
+						}
+						got, able := p.chosen(pes, c, o, bytes), map[algorithm]bool{}
 						for _, r := range rules() {
-							if r.op == o && r.serves(isFar, pes) && r.bytes.holds(bytes) {
+							if r.op == o && r.serves(p.group(pes)) && r.bytes.holds(bytes) {
 								able[r.how] = true
 							}
 						}
 						if !able[got] || able[c[o]] && got != c[o] {
-							t.Fatalf("%v of %d bytes, %d members, far %t, crowded %t, %v asked for: %v", o, bytes, pes, isFar, crowded, c[o], got)
+							t.Fatalf("%v of %d bytes, %d members, %+v, %v asked for: %v", o, bytes, pes, p, c[o], got)
 						}
 					}
 				}
@@ -107,8 +132,8 @@ func TestParseChoices(t *testing.T) {
 		}
 	}
 	for s, want := range map[string]string{
-		"reduce":              "algorithms of reduce are carried, doubling, tree, shares",
-		"reduce=flags":        "algorithms of reduce are carried, doubling, tree, shares",
+		"reduce":              "algorithms of reduce are carried, leaders, doubling, tree, shares",
+		"reduce=flags":        "algorithms of reduce are carried, leaders, doubling, tree, shares",
 		"reduce=":             "algorithms of reduce are",
 		"reduction=shares":    "the operations are sync, reduce, scan, broadcast, fcollect, alltoall",
 		"reduce=shares,":      "the operations are",

@@ -20,7 +20,11 @@ func FCollect(g *Group, dst, src fabric.Addr, elem uint32, n int) error {
 	case pair:
 		return g.collectPair(c, dst, src, size)
 	case dissemination:
-		return g.collectRounds(c, dst, src, size)
+		at := func(q int) int { return q * size }
+		copy(g.ownBytes(dst+uintptr(at(g.me)), size), g.ownBytes(src, size))
+		return g.collectRounds(c, dst, at)
+	case leaders:
+		return g.collectLeaders(c, dst, src, size)
 	default:
 		return g.push(c, dst+uintptr(g.me*size), size, func(int) fabric.Addr { return src })
 	}

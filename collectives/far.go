@@ -100,8 +100,11 @@ func (g *Group) far() bool { return g.isFar }
 // farSlot returns where the words of round r of this epoch are. Two sets alternate from one epoch in which
 // all meet to the next.
 func (g *Group) farSlot(r int) uintptr {
-	return g.off + offRounds + uintptr(r)*128 + uintptr(g.met&1)*64
+	return g.rounds + uintptr(r)*roundSize + uintptr(g.met&1)*(roundSize/2)
 }
+
+// flag returns where a flag of this epoch is, for what is put to its place.
+func (g *Group) flag() uintptr { return g.flags + uintptr(g.epoch%slotRing)*8 }
 
 // poisonAll ends this epoch's waits of all members. Those who are still in the
 // epoch before use the other slots: they complete it, and then learn. A word that comes
@@ -109,7 +112,7 @@ func (g *Group) farSlot(r int) uintptr {
 // them would have heard, by way of others, from all members that their calls are equal.
 func (g *Group) poisonAll() error {
 	for q := range g.n {
-		for r := range g.rounds() {
+		for r := range g.firstSlots() {
 			if err := g.note(q, g.farSlot(r), poison); err != nil {
 				return err
 			}

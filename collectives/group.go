@@ -19,15 +19,22 @@ const (
 	offPair    = 400  // two words, for Pairs
 	offLength  = 448  // elements that this member collects, and has room for
 	offEntered = 464  // the epoch that this member has entered last, and how many starts came before it
-	offText    = 1024 // what this member called and where, for a mismatch's report
-	offSlots   = 2048 // what this member shows the near ones: a ring of slots
-	offRounds  = 3072 // what far members send: for each round a word for each parity, twice, 64 bytes apart
+	offFlags   = 512  // that something of a far member has arrived: a ring of words
+	offText    = 640  // what this member called and where, for a mismatch's report
+	offSlots   = 1664 // what this member shows the near ones: a ring of slots
+	offRounds  = 2688 // what far members send: for each round a word for each parity, twice, 64 bytes apart
 
-	textSize  = 1024
-	maxRounds = 32
+	// Of offFlags and offRounds those of the leaders of nodes; see leaders.go.
+	offLeadFlags  = offFlags + 8*slotRing
+	offLeadRounds = offRounds + maxRounds*roundSize
+
+	textSize   = 1024
+	roundSize  = 128
+	maxRounds  = 32
+	leadRounds = 18 // for 65,536 nodes
 
 	// GroupSize is the size of a group's words in bytes.
-	GroupSize = offRounds + maxRounds*2*64
+	GroupSize = offLeadRounds + leadRounds*roundSize
 )
 
 // A slot holds the epoch that it is of, the digest of the member's call, and
@@ -62,6 +69,14 @@ type Group struct {
 
 	isFar, crowded bool
 
+	// Where far members' words are, and how many rounds have some.
+	flags, rounds uintptr
+	slots         int
+
+	// The groups that this one is made of if its members share nodes, and this one in those; see leaders.go.
+	node, lead, whole *Group
+	first             []int // leaders, by node; nil but on leaders
+
 	// Set by Choose.
 	how    algorithm // of Sync
 	limits [operations][mostLimits]limit
@@ -70,7 +85,7 @@ type Group struct {
 	epoch  uint64 // synchronisations entered
 	chain  uint64 // hash of all calls
 	total  uint64 // what offCount holds when this epoch is complete
-	whole  uint64 // the last epoch in which all met at offCount
+	closed uint64 // the last epoch in which all met at offCount
 	agreed uint64 // Agree calls
 	met    uint64 // epochs that nobody left before all had come
 	ahead  int    // collectives since one that nobody left before all had come
@@ -91,10 +106,16 @@ const mostStar = 16
 
 // New returns the group of all PEs of w, a window of the world or of a team; every
 // number of a PE in this package is the group's own, but in a [MismatchError]. off is where its GroupSize bytes lie
-// in every member's segment, zero before first use. crowded and asked, which is as for Choose, are the same on every member. site
-// returns the place in the user's program that called the collective, for reports.
-func New(w *symheap.Window, off uintptr, crowded bool, asked Choices, site func() string) *Group {
+// in every member's segment, zero before first use. crowded and asked, which is as for Choose, are the same on every
+// member. nodes are the world's PEs that are the first of their nodes, in ascending order, if the PEs of each reach each
+// other by loads and stores, and nil if they do not. site returns the place in the user's program that called the
+// collective, for reports.
+func New(w *symheap.Window, off uintptr, crowded bool, asked Choices, nodes []int, site func() string) *Group {
 	g := &Group{w: w, me: w.Me(), n: w.NPEs(), off: off, isFar: !w.AllNear(), crowded: crowded, site: site}
+	g.flags, g.rounds, g.slots = off+offFlags, off+offRounds, maxRounds
+	if g.isFar {
+		g.divide(nodes)
+	}
 	g.Choose(asked)
 	return g
 }
@@ -137,6 +158,8 @@ func (g *Group) carry(c Call, payload []byte) error {
 		return g.syncCentral(c, payload)
 	case star:
 		return g.syncStar(c)
+	case leaders:
+		return g.syncLeaders(c)
 	default:
 		return g.syncDissemination(c)
 	}
@@ -146,7 +169,9 @@ func (g *Group) carry(c Call, payload []byte) error {
 func (g *Group) next(c Call) {
 	g.epoch++
 	c.Started = g.started
-	storeRelease(g.w.Own(g.off+offEntered), g.epoch<<startedBits|uint64(g.started))
+	if g.whole == nil {
+		storeRelease(g.w.Own(g.off+offEntered), g.epoch<<startedBits|uint64(g.started))
+	}
 	g.chain = (g.chain+c.sign())*chainFactor + 1
 	g.past[g.epoch%slotRing] = c
 	g.left[g.epoch%slotRing][0] = 0

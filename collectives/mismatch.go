@@ -31,6 +31,9 @@ type report struct {
 // of them, and returns the error that names this call and the first that
 // differs. The group is of no use afterwards: its words stay poisoned.
 func (g *Group) mismatch(c Call) error {
+	if g.whole != nil {
+		return g.whole.mismatchIn(g, c)
+	}
 	if !g.far() {
 		g.poisonNear()
 	}

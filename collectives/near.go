@@ -50,13 +50,13 @@ func (g *Group) syncCentral(c Call, payload []byte) error {
 	now := addWord(g.w.Data(0, g.off+offCount, live), one)
 	if (now-before)&(1<<20-1) == uint64(g.n) {
 		if now != g.total {
-			storeFenced(epoch, poison|g.whole+1)
+			storeFenced(epoch, poison|g.closed+1)
 			g.w.Domain().Wake(-1)
 			return g.mismatch(c)
 		}
 		storeFenced(epoch, g.epoch)
 		g.w.Domain().Wake(-1)
-		g.whole = g.epoch
+		g.closed = g.epoch
 		return nil
 	}
 	if err := g.await(epoch, 0, g.off+offEpoch, g.epoch); err != nil {
@@ -65,7 +65,7 @@ func (g *Group) syncCentral(c Call, payload []byte) error {
 	if v := loadRelaxed(epoch, 0); v&poison != 0 && v&^poison <= g.epoch {
 		return g.mismatch(c)
 	}
-	g.whole = g.epoch
+	g.closed = g.epoch
 	return nil
 }
 
@@ -117,7 +117,7 @@ func (g *Group) poisonNear() {
 		storeFenced(own, poison|g.epoch)
 	}
 	if g.how == central {
-		storeFenced(g.w.Data(0, g.off+offEpoch, live), poison|g.whole+1)
+		storeFenced(g.w.Data(0, g.off+offEpoch, live), poison|g.closed+1)
 	}
 	g.w.Domain().Wake(-1)
 }

@@ -26,5 +26,5 @@ func nearSettings() []setting {
 			return ds, nil
 		}
 	}
-	return []setting{{"near, flat", false, open(64)}, {"near, central", true, open(1)}}
+	return []setting{{"near, flat", false, 0, open(64)}, {"near, central", true, 0, open(1)}}
 }

@@ -79,6 +79,8 @@ func MinReduceScatter[T Ordered](g *Group, a Array) error {
 
 func (g *Group) reduce(c Call, a Array, f fold) error {
 	switch g.choose(opReduce, a.N*int(c.Elem)) {
+	case leaders:
+		return g.reduceLeaders(c, a, f)
 	case carried:
 		return g.reduceCarried(c, a, f)
 	case doubling:

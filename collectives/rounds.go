@@ -22,17 +22,18 @@ const (
 	mostNoted = 8
 )
 
-// Slots for what precedes and follows the rounds among a power of two of members.
-const (
-	roundBefore = maxRounds - 1
-	roundAfter  = maxRounds - 2
-	mostFlags   = maxRounds - 2 // members whose flags have slots of their own, and one
-)
+// mostFlags is how many members' flags have slots of their own, and one.
+const mostFlags = maxRounds - 2
 
-// rounds returns how many slots messages may come in.
-func (g *Group) rounds() int {
-	if g.n <= mostFlags {
-		return maxRounds
+// before and after are the slots for what precedes and follows the rounds among a power of two
+// of members.
+func (g *Group) before() int { return g.slots - 1 }
+func (g *Group) after() int  { return g.slots - 2 }
+
+// firstSlots returns how many slots the first message may come in.
+func (g *Group) firstSlots() int {
+	if g.n <= g.slots-2 {
+		return g.slots
 	}
 	return bits.Len(uint(g.n - 1))
 }
@@ -145,7 +146,7 @@ func (g *Group) exchange(c Call, q, round int, mine, theirs []byte) error {
 // that are in other calls would wait in other slots, for each other and for ever, so of more than
 // two all synchronise first.
 func (g *Group) reduceDoubling(c Call, mine []byte, f fold) error {
-	if g.n > 2 {
+	if g.n > 2 || g.how != dissemination {
 		if err := g.Sync(c); err != nil {
 			return err
 		}
@@ -154,13 +155,13 @@ func (g *Group) reduceDoubling(c Call, mine []byte, f fold) error {
 	theirs := g.buffers()[block : block+len(mine)]
 	all := 1 << (bits.Len(uint(g.n)) - 1)
 	if g.me >= all {
-		if err := g.send(g.me-all, g.farSlot(roundBefore), mine); err != nil {
+		if err := g.send(g.me-all, g.farSlot(g.before()), mine); err != nil {
 			return err
 		}
-		return g.receive(c, roundAfter, mine)
+		return g.receive(c, g.after(), mine)
 	}
 	if g.me+all < g.n {
-		if err := g.receive(c, roundBefore, theirs); err != nil {
+		if err := g.receive(c, g.before(), theirs); err != nil {
 			return err
 		}
 		f(mine, theirs)
@@ -177,7 +178,7 @@ func (g *Group) reduceDoubling(c Call, mine []byte, f fold) error {
 		}
 	}
 	if g.me+all < g.n {
-		return g.send(g.me+all, g.farSlot(roundAfter), mine)
+		return g.send(g.me+all, g.farSlot(g.after()), mine)
 	}
 	return nil
 }
@@ -270,14 +271,14 @@ func (g *Group) fanOut(c Call, dst, src fabric.Addr, size, root int) error {
 	g.next(c)
 	v, top, from := (g.me-root+g.n)%g.n, 1<<bits.Len(uint(g.n-1)), g.ownBytes(src, size)
 	if v != 0 {
-		if err := g.arrived(c, g.slot()); err != nil {
+		if err := g.arrived(c, g.flag()); err != nil {
 			return err
 		}
 		top, from = v&-v, g.ownBytes(dst, size)
 	}
 	for d := top / 2; d > 0; d /= 2 {
 		if v+d < g.n {
-			if err := g.sendTo((g.me+d)%g.n, dst, from, g.slot()); err != nil {
+			if err := g.sendTo((g.me+d)%g.n, dst, from, g.flag()); err != nil {
 				return err
 			}
 		}
@@ -290,28 +291,31 @@ func (g *Group) fanOut(c Call, dst, src fabric.Addr, size, root int) error {
 
 // collectRounds: a synchronisation, then dissemination: in round r a member sends the 2^r blocks that it
 // has, its own and those before it, to the one 2^r behind it, at their places: ⌈log2 n⌉
-// messages and n-1 blocks a member.
-func (g *Group) collectRounds(c Call, dst, src fabric.Addr, size int) error {
+// messages and n-1 blocks a member. Member q's block is at dst from offset at(q) to at(q+1); the own one is
+// there.
+func (g *Group) collectRounds(c Call, dst fabric.Addr, at func(q int) int) error {
 	if err := g.Sync(c); err != nil {
 		return err
 	}
 	g.meet(c)
-	copy(g.ownBytes(dst+uintptr(g.me*size), size), g.ownBytes(src, size))
+	blocks := func(lo, hi int) (fabric.Addr, []byte) {
+		off := dst + uintptr(at(lo))
+		return off, g.ownBytes(off, at(hi)-at(lo))
+	}
 	for r, d := 0, 1; d < g.n; r, d = r+1, 2*d {
 		q, m := (g.me+d)%g.n, min(d, g.n-d)
 		first := g.me - m + 1
-		if wrapped := max(0, -first); wrapped > 0 { // blocks at the end of dst
-			at := dst + uintptr((g.n-wrapped)*size)
-			if err := g.w.Endpoint().Put(g.world(q), at, g.ownBytes(at, wrapped*size)); err != nil {
+		if first < 0 { // blocks at the end of dst
+			off, b := blocks(g.n+first, g.n)
+			if err := g.w.Endpoint().Put(g.world(q), off, b); err != nil {
 				return err
 			}
 			if err := g.w.Endpoint().Fence(); err != nil {
 				return err
 			}
 		}
-		first = max(0, first)
-		at := dst + uintptr(first*size)
-		if err := g.sendTo(q, at, g.ownBytes(at, (g.me+1-first)*size), g.farSlot(r)); err != nil {
+		off, b := blocks(max(0, first), g.me+1)
+		if err := g.sendTo(q, off, b, g.farSlot(r)); err != nil {
 			return err
 		}
 		if err := g.arrived(c, g.farSlot(r)); err != nil {
@@ -326,7 +330,7 @@ func (g *Group) collectRounds(c Call, dst, src fabric.Addr, size int) error {
 // next member and in slot 0, so that members in different calls find out.
 func (g *Group) exchangeFlags(c Call, dst, src fabric.Addr, size int) error {
 	small := size <= mostFar
-	if !small || g.how == star {
+	if !small || g.how != dissemination {
 		if err := g.Sync(c); err != nil {
 			return err
 		}
@@ -356,6 +360,11 @@ func (g *Group) exchangeFlags(c Call, dst, src fabric.Addr, size int) error {
 
 // collectPair is for two members, with as much as a message holds.
 func (g *Group) collectPair(c Call, dst, src fabric.Addr, size int) error {
+	if g.how != dissemination {
+		if err := g.Sync(c); err != nil {
+			return err
+		}
+	}
 	g.meet(c)
 	own, other := g.ownBytes(src, size), 1-g.me
 	copy(g.ownBytes(dst+uintptr(g.me*size), size), own)

@@ -48,7 +48,7 @@ func (g *Group) scanTree(c Call, a Array, f fold) error {
 	g.next(c)
 	dst, before := g.ownBytes(a.Dst, size), g.buffers()[:size]
 	if g.me > 0 {
-		if err := g.arrived(c, g.slot()); err != nil {
+		if err := g.arrived(c, g.flag()); err != nil {
 			return err
 		}
 		copy(before, dst)
@@ -63,7 +63,7 @@ func (g *Group) scanTree(c Call, a Array, f fold) error {
 		return all
 	}
 	for i := len(children) - 1; i >= 0; i-- { // the largest part first
-		if err := g.sendTo(g.me+children[i].d, a.Dst, with(children[i].sum), g.slot()); err != nil {
+		if err := g.sendTo(g.me+children[i].d, a.Dst, with(children[i].sum), g.flag()); err != nil {
 			return err
 		}
 	}

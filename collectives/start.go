@@ -16,7 +16,14 @@ const startedBits = 16
 
 // Start counts a collective that this member starts on another group. All members
 // start as many between the same two calls: the number is part of every call.
-func (g *Group) Start() { g.started++ }
+func (g *Group) Start() {
+	g.started++
+	for _, part := range [...]*Group{g.node, g.lead} {
+		if part != nil {
+			part.started++
+		}
+	}
+}
 
 // CalledAt says where the program asked for the collectives that follow, for those that are
 // called by another goroutine, some time later. Without frames it is where they are called.

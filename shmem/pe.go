@@ -26,6 +26,7 @@ type PE struct {
 	world    *Team
 	shared   *Team
 	crowded  bool
+	nodes    []int // as in Host
 
 	algorithms collectives.Choices
 
@@ -53,6 +54,10 @@ type Host struct {
 	Fabric   string        // name of its provider
 	PE, NPEs int
 	Crowded  bool // PEs of some node outnumber its cores: the same on every PE
+
+	// Nodes are the PEs that are the first of their nodes, in ascending order, if the PEs of each
+	// reach each other by loads and stores, and lie at equal distances; nil if some do not. The same on every PE.
+	Nodes []int
 
 	// Algorithms names the algorithms of collectives that are asked for, in the form of
 	// SHMEM_COLLECTIVES: the same on every PE.
@@ -87,6 +92,7 @@ func Attach(h Host) (*PE, error) {
 		leave:  h.Leave,
 
 		crowded:  h.Crowded,
+		nodes:    h.Nodes,
 		heap:     symheap.New(segment.SystemSize, w.Size()-segment.SystemSize),
 		slots:    freeSlots,
 		contexts: map[*Context]bool{},
@@ -97,7 +103,7 @@ func Attach(h Host) (*PE, error) {
 	}
 	pe.commit, _ = h.Domain.(fabric.Committer)
 	pe.ctx = &Context{w: *w, npes: h.NPEs, me: h.PE, pe: pe}
-	group := collectives.New(&pe.ctx.w, 0, h.Crowded, collectives.Choices{}, callSite)
+	group := collectives.New(&pe.ctx.w, 0, h.Crowded, collectives.Choices{}, h.Nodes, callSite)
 	pe.world = &Team{pe: pe, group: group, slot: worldSlot}
 	pe.shared = pe.newTeam(pe.sharing(), sharedSlot, TeamConfig{})
 	pe.ctx.team = pe.world

@@ -54,7 +54,7 @@ func joinFar(h Host, l segment.Layout, client *pmi.Client, vars env.Table, all, 
 	if err != nil {
 		return Host{}, err
 	}
-	if h.Crowded, err = connectFar(both, client, h, l, farAtomics); err != nil {
+	if err := connectFar(both, client, &h, l, farAtomics); err != nil {
 		return Host{}, err
 	}
 	h.Domain, h.Fabric = both, far.Provider()
@@ -69,44 +69,49 @@ func joinFar(h Host, l segment.Layout, client *pmi.Client, vars env.Table, all, 
 
 // connectFar exchanges the PEs' addresses and keys, of which h's node keeps one copy, and connects
 // d with them. What all must have decided alike goes with them: it is compared before anything is
-// sent over the network. It reports whether some node is crowded.
-func connectFar(d *joint.Domain, client *pmi.Client, h Host, l segment.Layout, farAtomics bool) (crowded bool, err error) {
+// sent over the network. It sets what h says of all nodes: whether some is crowded, and, if near PEs
+// are reached directly, where they begin.
+func connectFar(d *joint.Domain, client *pmi.Client, h *Host, l segment.Layout, farAtomics bool) error {
 	blob, err := d.Register(d.Map(h.PE))
 	if err != nil {
-		return false, err
+		return err
 	}
 	caps := d.Caps()
 	rule := fmt.Sprintf("direct %t, atomics by the processor %t, all by the fabric %t, segments of %d bytes\x00", caps.Direct, caps.CPUAtomics, farAtomics, l.Size)
 	own := append([]byte(rule), blob...)
+	node := uint64(l.First) << 1
 	if h.Crowded {
-		own = append(own, 1)
-	} else {
-		own = append(own, 0)
+		node |= 1
 	}
+	own = binary.BigEndian.AppendUint64(own, node)
 	table := [][]byte{own}
 	if client != nil {
 		if table, err = client.Allgather(own); err != nil {
-			return false, err
+			return err
 		}
 	}
 	for pe, b := range table {
 		theirs, rest, _ := bytes.Cut(b, []byte{0})
-		if string(theirs)+"\x00" != rule || len(rest) == 0 {
-			return false, fmt.Errorf("PE %d has decided otherwise than PE %d (%s; %s): give all PEs the same SHMEM_ variables, and start all nodes with programs of one goshmem", pe, h.PE, theirs, rule[:len(rule)-1])
+		if string(theirs)+"\x00" != rule || len(rest) < 8 {
+			return fmt.Errorf("PE %d has decided otherwise than PE %d (%s; %s): give all PEs the same SHMEM_ variables, and start all nodes with programs of one goshmem", pe, h.PE, theirs, rule[:len(rule)-1])
 		}
-		last := len(rest) - 1
-		crowded = crowded || rest[last] != 0
+		last := len(rest) - 8
+		node := binary.BigEndian.Uint64(rest[last:])
+		h.Crowded = h.Crowded || node&1 != 0
+		if first := int(node >> 1); first == pe && caps.Direct {
+			h.Nodes = append(h.Nodes, first)
+		}
 		table[pe] = rest[:last]
 	}
 	blobs := fabric.NewTable(table)
 	if near, ok := h.Domain.(*shm.Domain); ok && client != nil {
 		shared, err := near.Share(blobs.Bytes(), client.Barrier)
 		if err != nil {
-			return false, err
+			return err
 		}
 		blobs = blobs.On(shared)
 	}
-	return crowded, d.Connect(blobs)
+	return d.Connect(blobs)
 }
 
 // leaveNear is Leave where nothing is far.

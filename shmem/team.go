@@ -77,7 +77,7 @@ func (pe *PE) newTeam(m symheap.Members, slot int, c TeamConfig) *Team {
 
 // newGroup returns a group on the words of a slot.
 func (pe *PE) newGroup(w *symheap.Window, slot int) *collectives.Group {
-	return collectives.New(w, uintptr(slot)*collectives.GroupSize, pe.crowded, pe.algorithms, callSite)
+	return collectives.New(w, uintptr(slot)*collectives.GroupSize, pe.crowded, pe.algorithms, pe.nodes, callSite)
 }
 
 // MyPE returns the calling PE's number in the team, -1 for a nil team. OpenSHMEM

@@ -66,21 +66,39 @@ func NewWindow(d fabric.Domain, ep fabric.Endpoint, me, npes int) *Window {
 // Team returns the window of a team's PE me on the segments of the team's
 // members, through ep. w is the window of all PEs.
 func (w *Window) Team(m Members, me int, ep *fabric.Extended) *Window {
-	t := &Window{
-		own:     w.own,
-		spin:    w.spin,
-		size:    w.size,
-		me:      me,
-		npes:    m.NPEs(),
-		members: m,
-		domain:  w.domain,
-		ep:      ep,
-	}
+	t := w.some(m, me)
+	t.ep = ep
 	if w.data > 0 {
 		t.findNearOf(w)
 	}
 	t.setDue()
 	return t
+}
+
+// Run returns the window of n PEs from first on, all of them near, whose numbers begin at 0. This
+// PE is among them.
+func (w *Window) Run(first, n int) *Window {
+	t := w.some(w.members.Strided(first, 1, n), w.me-first)
+	t.base, t.step, t.data = w.Data(first, 0, ^uint(0)), w.step, uint(n)
+	if w.atomics > 0 {
+		t.atomics = t.data
+	}
+	t.setDue()
+	return t
+}
+
+// Far returns the window of PEs that reach each other through the endpoint, though some may be
+// near. This one is PE me of them.
+func (w *Window) Far(m Members, me int) *Window {
+	t := w.some(m, me)
+	t.base, t.first, t.data = w.own, me, 1
+	t.setDue()
+	return t
+}
+
+// some returns a window of m with no near PEs, through the same endpoint.
+func (w *Window) some(m Members, me int) *Window {
+	return &Window{own: w.own, spin: w.spin, size: w.size, me: me, npes: m.NPEs(), members: m, domain: w.domain, ep: w.ep}
 }
 
 // setDue decides what Due looks at.

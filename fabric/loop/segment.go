@@ -35,8 +35,8 @@ type waiter struct {
 	next, prev *waiter       // in the ring, or nil
 }
 
-func newSegment(size uintptr, g *group) *segment {
-	s := &segment{mem: allocate(size), group: g}
+func newSegment(mem []byte, g *group) *segment {
+	s := &segment{mem: mem, group: g}
 	s.waiters.next, s.waiters.prev = &s.waiters, &s.waiters
 	return s
 }

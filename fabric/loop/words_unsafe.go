@@ -16,12 +16,18 @@ const (
 	tailPad  = 64 // checkptr objects to empty slices at the very end of an allocation
 )
 
-// allocate returns zeroed Go memory that starts on a page.
-func allocate(size uintptr) []byte {
-	b := make([]byte, size+pageSize+tailPad)
+// allocate returns n pieces of zeroed Go memory at equal distances, each of which starts on a page.
+func allocate(size uintptr, n int) [][]byte {
+	step := (size + pageSize - 1) / pageSize * pageSize
+	b := make([]byte, uintptr(n)*step+pageSize+tailPad)
 	// Only the address is used.
 	skip := -uintptr(unsafe.Pointer(unsafe.SliceData(b))) % pageSize
-	return b[skip : skip+size : skip+size]
+	pieces := make([][]byte, n)
+	for i := range pieces {
+		at := skip + uintptr(i)*step
+		pieces[i] = b[at : at+size : at+size]
+	}
+	return pieces
 }
 
 // The addresses of words. The index checks that all of a word lies in the

@@ -81,11 +81,13 @@ func New(n int, o Options) (*World, error) {
 		w.slots = make(chan struct{}, maxNICs)
 	}
 	var g *group
+	var mem [][]byte // of the node's PEs that follow
 	for pe := range n {
-		if first, _ := w.node(pe); first == pe {
-			g = new(group)
+		if first, end := w.node(pe); first == pe {
+			g, mem = new(group), allocate(o.SegmentSize, end-first)
 		}
-		w.segments = append(w.segments, newSegment(o.SegmentSize, g))
+		w.segments = append(w.segments, newSegment(mem[0], g))
+		mem = mem[1:]
 	}
 	return w, nil
 }

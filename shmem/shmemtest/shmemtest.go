@@ -118,6 +118,7 @@ func run(t testing.TB, np int, f func(*shmem.PE) error, opts []Option) []error {
 // job is one run. Each PE writes its own elements.
 type job struct {
 	np     int
+	nodes  []int // as in shmem.Host
 	errs   []error
 	stacks [][]byte // of panics that are not the library's way to end a PE
 }
@@ -149,6 +150,9 @@ func start(t testing.TB, np int, f func(*shmem.PE) error, opts []Option) *job {
 		if err := d.Connect(fabric.NewTable(blobs)); err != nil {
 			t.Fatal(err)
 		}
+	}
+	for first := 0; first < np && o.NodeSize > 0 && domains[0].Caps().Direct; first += o.NodeSize {
+		j.nodes = append(j.nodes, first)
 	}
 	var pes sync.WaitGroup
 	for i, d := range domains {
@@ -182,7 +186,7 @@ func (j *job) runPE(d fabric.Domain, i int, f func(*shmem.PE) error) {
 		j.end(d, i)
 	}()
 	pe, err := shmem.Attach(shmem.Host{
-		Domain: d, Fabric: "loop", PE: i, NPEs: j.np, Crowded: true,
+		Domain: d, Fabric: "loop", PE: i, NPEs: j.np, Crowded: true, Nodes: j.nodes,
 		Exit: func(code int, _ string) { panic(exiting{code}) },
 	})
 	if err == nil {

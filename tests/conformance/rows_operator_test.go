@@ -190,17 +190,23 @@ func reduced[T shmem.Numeric](pe *shmem.PE, rs []reduction[T]) error {
 	const m = 9
 	dst, src := alloc[T](pe, m+1), alloc[T](pe, m)
 	for _, r := range rs {
-		want := contribution[T](0, m)
+		of := func(q int) []T {
+			if r.name == "prod" {
+				q %= 2 // products of larger numbers are not exact in float32
+			}
+			return contribution[T](q, m)
+		}
+		want := of(0)
 		for q := 1; q < pe.NPEs(); q++ {
-			for i, v := range contribution[T](q, m) {
+			for i, v := range of(q) {
 				want[i] = r.op(want[i], v)
 			}
 		}
-		copy(src.Local(), contribution[T](pe.MyPE(), m))
+		copy(src.Local(), of(pe.MyPE()))
 		r.verb(pe.World(), dst, src)
 		err := first(
 			equal(r.name, dst.Local(), append(want, 0)),
-			equal(r.name+": src", src.Local(), contribution[T](pe.MyPE(), m)),
+			equal(r.name+": src", src.Local(), of(pe.MyPE())),
 		)
 		if err != nil {
 			return err
