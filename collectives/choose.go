@@ -35,6 +35,7 @@ const (
 	carried                 // with the synchronisation
 	shares                  // each member works on one n-th part
 	doubling                // recursive doubling
+	halving                 // recursive halving, and back
 	shown                   // the others pull
 	tree                    // binomial
 	push                    // each stores its block to all
@@ -49,7 +50,7 @@ func (o operation) String() string {
 
 func (a algorithm) String() string {
 	return [...]string{
-		"", "flat", "central", "dissemination", "star", "carried", "shares", "doubling",
+		"", "flat", "central", "dissemination", "star", "carried", "shares", "doubling", "halving",
 		"shown", "tree", "push", "pair", "flags", "leaders",
 	}[a]
 }
@@ -106,6 +107,7 @@ func rules() []rule {
 		{opReduce, leaders, shared, all, any, all, onAll},
 		{opReduce, doubling, far, all, some, all, onAll},
 		{opReduce, tree, far, all, span{1, block}, many, onAll},
+		{opReduce, halving, far, all, span{1, inf}, many, onAll},
 		{opReduce, shares, anywhere, all, any, all, onAll},
 
 		{opScan, carried, near, all, span{0, mostCarry}, all, onAll},

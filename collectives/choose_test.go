@@ -53,7 +53,8 @@ func TestChoose(t *testing.T) {
 		{true, false, 3, opReduce, 24, doubling},
 		{true, false, 16, opReduce, 25, shares},
 		{true, false, 17, opReduce, block, tree},
-		{true, false, 17, opReduce, block + 1, shares},
+		{true, false, 16, opReduce, block + 1, shares},
+		{true, false, 17, opReduce, block + 1, halving},
 		{true, true, 16, opReduce, 25, shares},
 		{true, true, 17, opReduce, 25, tree},
 		{false, true, 2, opScan, 0, carried},
@@ -132,8 +133,8 @@ func TestParseChoices(t *testing.T) {
 		}
 	}
 	for s, want := range map[string]string{
-		"reduce":              "algorithms of reduce are carried, leaders, doubling, tree, shares",
-		"reduce=flags":        "algorithms of reduce are carried, leaders, doubling, tree, shares",
+		"reduce":              "algorithms of reduce are carried, leaders, doubling, tree, halving, shares",
+		"reduce=flags":        "algorithms of reduce are carried, leaders, doubling, tree, halving, shares",
 		"reduce=":             "algorithms of reduce are",
 		"reduction=shares":    "the operations are sync, reduce, scan, broadcast, fcollect, alltoall",
 		"reduce=shares,":      "the operations are",

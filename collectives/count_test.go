@@ -26,8 +26,13 @@ type cost struct {
 	call  func(g *collectives.Group) error
 }
 
-func costs() []cost {
+func costs(t *testing.T) []cost {
+	t.Helper()
 	const own = collectives.GroupSize // offset of the members' elements
+	halving, err := collectives.ParseChoices("reduce=halving")
+	if err != nil {
+		t.Fatal(err)
+	}
 	return []cost{
 		{"barrier", 1, 0, 1, func(g *collectives.Group) error { return g.Sync(collectives.Call{Kind: collectives.KindBarrierAll}) }},
 		{"broadcast", 2, 1, 1, func(g *collectives.Group) error { return collectives.Broadcast(g, own, own, 8, 1, 0) }},
@@ -40,6 +45,10 @@ func costs() []cost {
 		{"collect of equal blocks", 2, 0, 1, func(g *collectives.Group) error { return collectives.FCollect(g, own+8, own, 1, 1) }},
 		{"scan of 8", 3, 1, 17, func(g *collectives.Group) error {
 			return collectives.SumExclusiveScan[uint64](g, collectives.Array{Dst: own, Src: own, N: 8})
+		}},
+		{"sum by halving", 4, 2, 1, func(g *collectives.Group) error {
+			g.Choose(halving)
+			return collectives.SumReduce[uint64](g, collectives.Array{Dst: own, Src: own, N: 8})
 		}},
 	}
 }
@@ -90,7 +99,7 @@ func TestFar_CostGrowsWithTheLogarithm(t *testing.T) {
 		if race.Enabled && n > 100 {
 			continue // the detector's goroutines are few
 		}
-		for _, c := range costs() {
+		for _, c := range costs(t) {
 			if n < c.from || n > 1000 && c.name == "collect of equal blocks" {
 				continue // every member gets a block of each
 			}
@@ -110,7 +119,7 @@ func TestLeaders_CostGrowsWithTheLogarithmOfTheNodes(t *testing.T) {
 	}
 	for _, size := range []struct{ n, perNode int }{{2, 2}, {3, 2}, {7, 10}, {100, 2}, {100, 10}, {1000, 2}} {
 		n, perNode := size.n, size.perNode
-		for _, c := range costs()[:5] { // those that leaders do
+		for _, c := range costs(t)[:5] { // those that leaders do
 			if n < c.from || n > 100 && c.name == "collect of equal blocks" {
 				continue
 			}

@@ -97,6 +97,7 @@ type Group struct {
 	at      [frames.Depth]uintptr // see CalledAt
 
 	scratch []byte           // two blocks of a reduction
+	fetched []byte           // of another member's elements, for a large one
 	words   [farWords]uint64 // of the message that is sent
 }
 

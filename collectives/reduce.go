@@ -87,6 +87,8 @@ func (g *Group) reduce(c Call, a Array, f fold) error {
 		return g.reduceFar(c, a, f)
 	case tree:
 		return g.reduceTree(c, a, f)
+	case halving:
+		return g.reduceHalving(c, a, f)
 	default:
 		return g.reduceShares(c, a, f)
 	}

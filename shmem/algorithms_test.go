@@ -55,7 +55,7 @@ func TestAttach_ComparesTheAlgorithmsAskedFor(t *testing.T) {
 			t.Errorf("PE %d: %v, want a mismatch of Init", pe, err)
 		}
 	}
-	if err := errors.Join(attachAll(t, "reduce=flags")...); err == nil || !strings.Contains(err.Error(), "SHMEM_COLLECTIVES: \"reduce=flags\": algorithms of reduce are carried, leaders, doubling, tree, shares") {
+	if err := errors.Join(attachAll(t, "reduce=flags")...); err == nil || !strings.Contains(err.Error(), "SHMEM_COLLECTIVES: \"reduce=flags\": algorithms of reduce are carried, leaders, doubling, tree, halving, shares") {
 		t.Errorf("an unknown algorithm: %v", err)
 	}
 }
