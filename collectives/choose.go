@@ -18,6 +18,7 @@ const (
 	opScan
 	opBroadcast
 	opFCollect
+	opCollect
 	opAllToAll
 	operations
 )
@@ -45,7 +46,7 @@ const (
 )
 
 func (o operation) String() string {
-	return [operations]string{"sync", "reduce", "scan", "broadcast", "fcollect", "alltoall"}[o]
+	return [operations]string{"sync", "reduce", "scan", "broadcast", "fcollect", "collect", "alltoall"}[o]
 }
 
 func (a algorithm) String() string {
@@ -124,6 +125,9 @@ func rules() []rule {
 		{opFCollect, pair, far, span{2, 2}, some, all, onAll},
 		{opFCollect, dissemination, far, all, all, all, onAll},
 		{opFCollect, push, anywhere, all, any, all, onAll},
+
+		{opCollect, dissemination, far, all, any, many, onAll},
+		{opCollect, push, anywhere, all, any, all, onAll},
 
 		{opAllToAll, flags, far, span{1, mostFlags}, all, all, onAll},
 		{opAllToAll, push, anywhere, all, any, all, onAll},

@@ -4,6 +4,7 @@ package collectives_test
 
 import (
 	"math/bits"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -45,6 +46,13 @@ func costs(t *testing.T) []cost {
 		{"collect of equal blocks", 2, 0, 1, func(g *collectives.Group) error { return collectives.FCollect(g, own+8, own, 1, 1) }},
 		{"scan of 8", 3, 1, 17, func(g *collectives.Group) error {
 			return collectives.SumExclusiveScan[uint64](g, collectives.Array{Dst: own, Src: own, N: 8})
+		}},
+		{"agreement", 2, 2, 1, func(g *collectives.Group) error {
+			_, err := g.Agree(collectives.Call{Kind: collectives.KindAlloc}, false)
+			return err
+		}},
+		{"collect", 5, 4, 17, func(g *collectives.Group) error {
+			return collectives.Collect(g, own+8, own, 1, g.Me()%2, g.NPEs())
 		}},
 		{"sum by halving", 4, 2, 1, func(g *collectives.Group) error {
 			g.Choose(halving)
@@ -100,7 +108,7 @@ func TestFar_CostGrowsWithTheLogarithm(t *testing.T) {
 			continue // the detector's goroutines are few
 		}
 		for _, c := range costs(t) {
-			if n < c.from || n > 1000 && c.name == "collect of equal blocks" {
+			if n < c.from || n > 1000 && strings.HasPrefix(c.name, "collect") {
 				continue // every member gets a block of each
 			}
 			most, all := c.count(t, n, 0)

@@ -98,6 +98,9 @@ func (e *RoomError) Error() string {
 // *[RoomError]. Each member learns all lengths, and pushes.
 func Collect(g *Group, dst, src fabric.Addr, elem uint32, n, room int) error {
 	c := Call{Kind: KindCollect, Elem: elem}
+	if g.far() {
+		return g.collectFar(c, dst, src, int(elem), n, room)
+	}
 	before, total, least, err := g.measure(c, n, room)
 	switch {
 	case err != nil:
@@ -109,35 +112,25 @@ func Collect(g *Group, dst, src fabric.Addr, elem uint32, n, room int) error {
 	return g.push(c, dst+uintptr(before*int(elem)), size, func(int) fabric.Addr { return src })
 }
 
-// measure returns how many elements the members before this one have, how many all
+// measure returns how many elements the near members before this one have, how many all
 // have, and the least room.
 func (g *Group) measure(c Call, n, room int) (before, total, least int, err error) {
 	var b [16]byte
 	binary.NativeEndian.PutUint64(b[:], uint64(n))
 	binary.NativeEndian.PutUint64(b[8:], uint64(room))
-	if g.far() {
-		copy(g.ownBytes(g.off+offLength, len(b)), b[:])
-		err = g.finish(c)
-	} else {
-		err = g.carry(c, b[:])
+	if err := g.carry(c, b[:]); err != nil {
+		return 0, 0, 0, err
 	}
 	least = math.MaxInt
-	for q := 0; q < g.n && err == nil; q++ {
-		var from []byte
-		if g.far() {
-			from, err = g.load(q, g.off+offLength, len(b))
-		} else {
-			from = g.carried(q, len(b))
+	for q := range g.n {
+		from := g.carried(q, len(b))
+		if q == g.me {
+			before = total
 		}
-		if err == nil {
-			if q == g.me {
-				before = total
-			}
-			total += int(binary.NativeEndian.Uint64(from))
-			least = min(least, int(binary.NativeEndian.Uint64(from[8:])))
-		}
+		total += int(binary.NativeEndian.Uint64(from))
+		least = min(least, int(binary.NativeEndian.Uint64(from[8:])))
 	}
-	if err == nil && total > least {
+	if total > least {
 		err = g.Sync(c)
 	}
 	return before, total, least, err

@@ -17,8 +17,7 @@ const (
 	offMask    = 272  // on member 0: three words, for AgreeMask
 	offReport  = 384  // set once offText holds what this member called
 	offPair    = 400  // two words, for Pairs
-	offLength  = 448  // elements that this member collects, and has room for
-	offEntered = 464  // the epoch that this member has entered last, and how many starts came before it
+	offEntered = 448  // the epoch that this member has entered last, and how many starts came before it
 	offFlags   = 512  // that something of a far member has arrived: a ring of words
 	offText    = 640  // what this member called and where, for a mismatch's report
 	offSlots   = 1664 // what this member shows the near ones: a ring of slots
@@ -210,6 +209,17 @@ func (g *Group) digest() uint64 { return g.chain>>(64-digestBits) | 1 }
 
 // Agree is Sync, and reports whether any member called it with failed.
 func (g *Group) Agree(c Call, failed bool) (anyFailed bool, err error) {
+	if g.far() {
+		own := g.buffers()[:1]
+		if own[0] = 0; failed {
+			own[0] = 1
+		}
+		if err := g.Quiet(); err != nil {
+			return true, err
+		}
+		err := g.combineAll(c, own, or[uint8])
+		return own[0] != 0, err
+	}
 	g.agreed++
 	word := g.off + offFail + uintptr(g.agreed&1)*8
 	if failed {

@@ -180,6 +180,33 @@ func (g *Group) reduceLeaders(c Call, a Array, f fold) error {
 	return nil
 }
 
+// combineAll combines a few bytes of all members, at most mostFar, in a far group. It is a Sync.
+func (g *Group) combineAll(c Call, mine []byte, f fold) error {
+	if g.how != leaders {
+		return g.reduceDoubling(c, mine, f)
+	}
+	g.meet(c)
+	n := g.node
+	if err := g.up(c, mine); err != nil {
+		return err
+	}
+	if g.lead != nil {
+		for q := 1; q < n.n; q++ {
+			f(mine, n.carried(q, len(mine)))
+		}
+		if err := g.lead.reduceDoubling(c, mine, f); err != nil {
+			return err
+		}
+	}
+	if err := g.down(c, mine); err != nil {
+		return err
+	}
+	if g.lead == nil {
+		copy(mine, n.carried(0, len(mine)))
+	}
+	return nil
+}
+
 func (g *Group) reduceLeadersLarge(c Call, a Array, f fold) error {
 	if err := g.up(c, nil); err != nil {
 		return err

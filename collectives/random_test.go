@@ -44,7 +44,7 @@ func TestRandom_WithTheAlgorithmsAskedFor(t *testing.T) {
 		"sync=central,reduce=tree,scan=tree,broadcast=tree,fcollect=dissemination,alltoall=flags",
 		"sync=star,reduce=carried,broadcast=carried",
 		"sync=dissemination,reduce=doubling,broadcast=doubling",
-		"reduce=halving",
+		"reduce=halving,collect=dissemination",
 	} {
 		choices, err := collectives.ParseChoices(asked)
 		if err != nil {

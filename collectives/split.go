@@ -9,10 +9,15 @@ import (
 )
 
 // AgreeMask is Sync, and returns the bits that are set in every member's mask.
-// Each member adds its missing bits to a word of member 0: n messages there, for
-// calls that are rare. There are three words, in turn: the next one is cleared
-// when all have read it the last time and nobody can write to it yet.
+// Near members each add their missing bits to a word of member 0. There are three words, in turn: the
+// next one is cleared when all have read it the last time and nobody can write to it yet.
 func (g *Group) AgreeMask(c Call, mask uint64) (uint64, error) {
+	if g.far() {
+		own := g.buffers()[:8]
+		binary.NativeEndian.PutUint64(own, mask)
+		err := g.combineAll(c, own, and[uint8])
+		return binary.NativeEndian.Uint64(own), err
+	}
 	word := func(i uint64) uintptr { return g.off + offMask + uintptr(i%3)*8 }
 	ep, now := g.w.Endpoint(), word(g.masks)
 	g.masks++
