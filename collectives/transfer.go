@@ -2,7 +2,10 @@
 
 package collectives
 
-import "github.com/goshmem/goshmem/fabric"
+import (
+	"github.com/goshmem/goshmem/fabric"
+	"github.com/goshmem/goshmem/internal/move"
+)
 
 // finish completes the own stores and waits for everyone's.
 func (g *Group) finish(c Call) error {
@@ -36,7 +39,7 @@ func (g *Group) spare() []byte { return g.scratch[block:block] }
 // store copies src to off in member q's segment.
 func (g *Group) store(q int, off fabric.Addr, src []byte) error {
 	if b := g.bytesAt(q, off, len(src)); b != nil {
-		copy(b, src)
+		move.Bytes(b, src)
 		return nil
 	}
 	return g.w.Endpoint().Put(g.world(q), off, src)
@@ -45,7 +48,7 @@ func (g *Group) store(q int, off fabric.Addr, src []byte) error {
 // fetch copies len(dst) bytes at off in member q's segment to dst.
 func (g *Group) fetch(q int, dst []byte, off fabric.Addr) error {
 	if b := g.bytesAt(q, off, len(dst)); b != nil {
-		copy(dst, b)
+		move.Bytes(dst, b)
 		return nil
 	}
 	return g.w.Endpoint().Get(g.world(q), dst, off)

@@ -25,6 +25,7 @@ type layer struct {
 
 const (
 	errgroup = "golang.org/x/sync/errgroup"
+	cpu      = "golang.org/x/sys/cpu"
 	unix     = "golang.org/x/sys/unix"
 	pflag    = "github.com/spf13/pflag"
 	testify  = "github.com/stretchr/testify/..."
@@ -33,7 +34,7 @@ const (
 // layers is the table of who may import whom: what stands on what, from the
 // bottom to the top. Whoever adds a folder adds a line.
 var layers = [...]layer{
-	{dir: "internal", imports: []string{"internal/..."}, modules: []string{unix}},
+	{dir: "internal", imports: []string{"internal/..."}, modules: []string{cpu, unix}},
 	{dir: "internal/testenv", modules: []string{testify}},
 
 	{dir: "fabric"},
