@@ -121,6 +121,7 @@ func rules() []rule {
 		{opBroadcast, doubling, far, all, some, all, onAll},
 		{opBroadcast, tree, far, all, any, all, onAll},
 
+		{opFCollect, carried, near, all, span{1, mostCarry}, all, onAll},
 		{opFCollect, leaders, shared, all, all, all, onAll},
 		{opFCollect, pair, far, span{2, 2}, some, all, onAll},
 		{opFCollect, dissemination, far, all, all, all, onAll},
@@ -129,6 +130,7 @@ func rules() []rule {
 		{opCollect, dissemination, far, all, any, many, onAll},
 		{opCollect, push, anywhere, all, any, all, onAll},
 
+		{opAllToAll, carried, near, all, span{1, mostCarry}, all, onAll},
 		{opAllToAll, flags, far, span{1, mostFlags}, all, all, onAll},
 		{opAllToAll, push, anywhere, all, any, all, onAll},
 	}

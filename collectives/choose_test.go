@@ -67,7 +67,9 @@ func TestChoose(t *testing.T) {
 		{true, true, 8, opBroadcast, 0, tree},
 		{true, true, 8, opBroadcast, 8, doubling},
 		{true, true, 8, opBroadcast, 25, tree},
-		{false, false, 2, opFCollect, 8, push},
+		{false, false, 2, opFCollect, 0, push},
+		{false, false, 2, opFCollect, 112, carried},
+		{false, false, 2, opFCollect, 113, push},
 		{true, false, 2, opFCollect, 8, pair},
 		{true, false, 2, opFCollect, 25, dissemination},
 		{true, false, 3, opFCollect, 8, dissemination},
@@ -77,7 +79,9 @@ func TestChoose(t *testing.T) {
 		{false, true, 17, opCollect, 0, push},
 		{true, false, 30, opAllToAll, 8, flags},
 		{true, false, 31, opAllToAll, 8, push},
-		{false, false, 2, opAllToAll, 8, push},
+		{false, false, 2, opAllToAll, 0, push},
+		{false, true, 8, opAllToAll, 112, carried},
+		{false, true, 8, opAllToAll, 113, push},
 	} {
 		if got := (place{far: tt.far, crowded: tt.crowded}).chosen(tt.pes, Choices{}, tt.op, tt.bytes); got != tt.want {
 			t.Errorf("%v of %d bytes, %d members (far %t, crowded %t): %v, want %v", tt.op, tt.bytes, tt.pes, tt.far, tt.crowded, got, tt.want)

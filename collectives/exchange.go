@@ -12,8 +12,8 @@ import (
 )
 
 // FCollect puts every member's n elements of elem bytes at src one after the
-// other at dst of every member. Near members push, each starting at its neighbour,
-// so that no member's memory is everyone's target at once: n-1 puts a member.
+// other at dst of every member. Small blocks of near members travel with the
+// synchronisation, larger ones are pushed.
 func FCollect(g *Group, dst, src fabric.Addr, elem uint32, n int) error {
 	c, size := Call{Kind: KindFCollect, Elem: elem, N: uint64(n)}, n*int(elem)
 	switch g.choose(opFCollect, size) {
@@ -23,6 +23,8 @@ func FCollect(g *Group, dst, src fabric.Addr, elem uint32, n int) error {
 		at := func(q int) int { return q * size }
 		copy(g.ownBytes(dst+uintptr(at(g.me)), size), g.ownBytes(src, size))
 		return g.collectRounds(c, dst, at)
+	case carried:
+		return g.collectCarried(c, dst, src, size)
 	case leaders:
 		return g.collectLeaders(c, dst, src, size)
 	default:
@@ -31,16 +33,44 @@ func FCollect(g *Group, dst, src fabric.Addr, elem uint32, n int) error {
 }
 
 // AllToAll puts block j of n elements of elem bytes at src of member i to
-// block i at dst of member j. Members push, as in FCollect.
+// block i at dst of member j, as in FCollect.
 func AllToAll(g *Group, dst, src fabric.Addr, elem uint32, n int) error {
 	c, size := Call{Kind: KindAllToAll, Elem: elem, N: uint64(n)}, n*int(elem)
-	if g.choose(opAllToAll, size) == flags {
+	switch g.choose(opAllToAll, g.n*size) {
+	case carried:
+		return g.exchangeCarried(c, dst, src, size)
+	case flags:
 		return g.exchangeFlags(c, dst, src, size)
+	default:
+		return g.push(c, dst+uintptr(g.me*size), size, func(q int) fabric.Addr { return src + uintptr(q*size) })
 	}
-	return g.push(c, dst+uintptr(g.me*size), size, func(q int) fabric.Addr { return src + uintptr(q*size) })
 }
 
-// push copies size bytes from the own from(q) to dst of every member q.
+// collectCarried: the blocks travel with the synchronisation, and each member copies all: one
+// synchronisation, n slots to read.
+func (g *Group) collectCarried(c Call, dst, src fabric.Addr, size int) error {
+	if err := g.carry(c, g.ownBytes(src, size)); err != nil {
+		return err
+	}
+	for q := range g.n {
+		copy(g.ownBytes(dst+uintptr(q*size), size), g.carried(q, size))
+	}
+	return nil
+}
+
+// exchangeCarried: as collectCarried, with each member's blocks for all.
+func (g *Group) exchangeCarried(c Call, dst, src fabric.Addr, size int) error {
+	if err := g.carry(c, g.ownBytes(src, g.n*size)); err != nil {
+		return err
+	}
+	for q := range g.n {
+		copy(g.ownBytes(dst+uintptr(q*size), size), g.carried(q, g.n*size)[g.me*size:])
+	}
+	return nil
+}
+
+// push copies size bytes from the own from(q) to dst of every member q. Each starts at its
+// neighbour, so that no member's memory is everyone's target at once: n-1 puts a member.
 func (g *Group) push(c Call, dst fabric.Addr, size int, from func(q int) fabric.Addr) error {
 	if size > 0 {
 		for i := 1; i <= g.n; i++ {
