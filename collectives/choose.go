@@ -108,7 +108,8 @@ func rules() []rule {
 		{opReduce, leaders, shared, all, any, all, onAll},
 		{opReduce, doubling, far, all, some, all, onAll},
 		{opReduce, tree, far, all, span{1, block}, many, onAll},
-		{opReduce, halving, far, all, span{1, inf}, many, onAll},
+		{opReduce, halving, far, all, span{block + 1, inf}, all, onAll},
+		{opReduce, halving, far, all, span{1, block}, span{}, onAll}, // if asked for
 		{opReduce, shares, anywhere, all, any, all, onAll},
 
 		{opScan, carried, near, all, span{0, mostCarry}, all, onAll},
@@ -159,7 +160,9 @@ func ParseChoices(s string) (Choices, error) {
 			if r.op.String() != name {
 				continue
 			}
-			known = append(known, r.how.String())
+			if !slices.Contains(known, r.how.String()) {
+				known = append(known, r.how.String())
+			}
 			if r.how.String() == value {
 				c[r.op] = r.how
 			}

@@ -214,7 +214,7 @@ func (s setting) sum(values []float64, n int) float64 {
 		return doubled(values)
 	case far && n <= 1024 && np > 16:
 		return treed(values)
-	case far && np > 16: // halves are taken apart, and by pairs
+	case far && n > 1024: // halves are taken apart, and by pairs
 		return doubled(values)
 	}
 	return ordered(values)
