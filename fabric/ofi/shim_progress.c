@@ -343,6 +343,7 @@ void *shim_thread(void *domain)
 		uint32_t active = __atomic_load_n(&d->activity, __ATOMIC_RELAXED);
 		bool spun = active != seen;
 		int timeout = IDLE_MS;
+		bool idle;
 
 		seen = active;
 		if (__atomic_load_n(&d->spinners, __ATOMIC_SEQ_CST) || (spun && !asleep(d))) {
@@ -367,13 +368,13 @@ void *shim_thread(void *domain)
 		} else {
 			timeout = 0;
 		}
-		poll(fds, d->wait_fd < 0 ? 1 : 2, timeout);
+		idle = poll(fds, d->wait_fd < 0 ? 1 : 2, timeout) == 0 && timeout > 0;
 		if (fds[0].revents)
 			return NULL;
 		if (__atomic_load_n(&d->spinners, __ATOMIC_SEQ_CST))
 			continue;
-		shim_poll(d);
-		shim_ring(d);
+		if (shim_poll(d) || !idle) // else nothing has come in, and who sleeps would poll in vain
+			shim_ring(d);
 		if (d->wait_fd < 0) {
 			struct timespec t = {.tv_nsec = 50000};
 			nanosleep(&t, NULL);

@@ -219,6 +219,9 @@ func program(dir string) int {
 	case churnRow:
 		shmem.Main(churn)
 		return 0
+	case sleepRow:
+		shmem.Main(sleepers)
+		return 0
 	default:
 		return programOfRow(one)
 	}
