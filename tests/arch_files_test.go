@@ -30,7 +30,7 @@ func (t *tree) checkFiles() []problem {
 			if !hasLicence(f) {
 				found = append(found, problem{f.path, 0, "no SPDX licence line at its start"})
 			}
-			if n := bytes.Count(f.source, []byte("\n")); n > maxLines {
+			if n := bytes.Count(f.source, []byte("\n")); n > maxLines && !isGenerated(f) {
 				found = append(found, t.lineProblem(f, n, "more than 700 lines: split it by its stories"))
 			}
 		}
@@ -61,6 +61,11 @@ func (t *tree) lineProblem(f *file, line int, text string) problem {
 func isSource(f *file) bool {
 	return slices.Contains([]string{".go", ".s", ".c", ".h", ".sh"}, path.Ext(f.path)) ||
 		bytes.HasPrefix(f.source, []byte("#!"))
+}
+
+// isGenerated reports whether f says so in the line that Go tools look for.
+func isGenerated(f *file) bool {
+	return regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`).Match(f.source)
 }
 
 // misplacedPlatform reports whether f has a platform in its name that the go

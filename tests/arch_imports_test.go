@@ -27,6 +27,7 @@ const (
 	errgroup = "golang.org/x/sync/errgroup"
 	cpu      = "golang.org/x/sys/cpu"
 	unix     = "golang.org/x/sys/unix"
+	avo      = "github.com/mmcloughlin/avo/..."
 	pflag    = "github.com/spf13/pflag"
 	testify  = "github.com/stretchr/testify/..."
 )
@@ -70,8 +71,9 @@ var layers = [...]layer{
 	{
 		dir:     "examples",
 		imports: []string{"fabric", "symheap", "collectives", "shmem"},
-		modules: []string{errgroup},
+		modules: []string{errgroup, cpu},
 	},
+	{dir: "examples/nas/_asm", imports: []string{"examples/nas/_asm/..."}, modules: []string{avo}},
 	{dir: "tests", imports: []string{"..."}, modules: []string{errgroup, unix, testify}},
 	{dir: ".ci", imports: nil},
 }

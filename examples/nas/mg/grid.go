@@ -42,6 +42,9 @@ func (g *grid) interior(y, z int) []float64 {
 	return g.from(1, y, z, g.n[axisX])
 }
 
+// first returns the address of a row's first interior point.
+func (g *grid) first(y, z int) *float64 { return &g.data[g.at(1, y, z)] }
+
 // from returns n points of a row from (x, y, z) on.
 func (g *grid) from(x, y, z, n int) []float64 {
 	i := g.at(x, y, z)

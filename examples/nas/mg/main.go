@@ -13,6 +13,8 @@
 //	gorun -np 2 mg -class A
 package main
 
+//go:generate go -C ../_asm run ./mg ../mg
+
 import (
 	"fmt"
 	"time"
@@ -21,7 +23,7 @@ import (
 	"github.com/goshmem/goshmem/shmem"
 )
 
-func main() { nas.Main("MG", run) }
+func main() { nas.Main("MG", run, forms()...) }
 
 func run(pe *shmem.PE, opt nas.Options) (nas.Report, error) {
 	work := problems[opt.Class]
@@ -30,7 +32,7 @@ func run(pe *shmem.PE, opt nas.Options) (nas.Report, error) {
 		iterations = work.iterations
 	}
 	timers := nas.NewTimers(opt.Timers, sections...)
-	m, err := newMultigrid(pe, work, plainRows(), timers)
+	m, err := newMultigrid(pe, work, planesOf(opt.Form), timers)
 	if err != nil {
 		return nas.Report{}, err
 	}

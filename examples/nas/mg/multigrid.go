@@ -34,7 +34,7 @@ type level struct {
 // computes all of them, since that takes less time than to exchange their ghosts.
 type multigrid struct {
 	problem
-	rows
+	planes
 	pe     *shmem.PE
 	timers *nas.Timers
 
@@ -47,18 +47,18 @@ type multigrid struct {
 }
 
 // newMultigrid is collective over all PEs.
-func newMultigrid(pe *shmem.PE, p problem, r rows, timers *nas.Timers) (*multigrid, error) {
+func newMultigrid(pe *shmem.PE, p problem, k planes, timers *nas.Timers) (*multigrid, error) {
 	t, err := newTorus(pe.MyPE(), pe.NPEs(), p.edge())
 	if err != nil {
 		return nil, err
 	}
-	m := &multigrid{problem: p, rows: r, pe: pe, timers: timers, torus: t, levels: make([]level, p.logEdge+1)}
-	for k := 1; k <= p.logEdge; k++ {
-		n := [axes]int{1 << k, 1 << k, 1 << k}
-		if k > coarseLevel {
-			n = t.share(1 << k)
+	m := &multigrid{problem: p, planes: k, pe: pe, timers: timers, torus: t, levels: make([]level, p.logEdge+1)}
+	for i := 1; i <= p.logEdge; i++ {
+		n := [axes]int{1 << i, 1 << i, 1 << i}
+		if i > coarseLevel {
+			n = t.share(1 << i)
 		}
-		m.levels[k] = level{newGrid(n), newGrid(n)}
+		m.levels[i] = level{newGrid(n), newGrid(n)}
 	}
 	m.v = newGrid(t.share(p.edge()))
 	if err := source(pe, &m.v, t, p.edge()); err != nil {
@@ -128,39 +128,39 @@ func (m *multigrid) cycle() {
 // every PE does for itself.
 func (m *multigrid) solveCoarse() {
 	for k := coarseLevel; k > 1; k-- {
-		restrict(&m.rows, &m.levels[k-1].r, &m.levels[k].r)
+		restrict(&m.planes, &m.levels[k-1].r, &m.levels[k].r)
 		wrapAll(&m.levels[k-1].r)
 	}
 	for k := 1; k <= coarseLevel; k++ {
 		l := &m.levels[k]
 		clear(l.u.data)
 		if k > 1 {
-			prolong(&m.rows, &l.u, &m.levels[k-1].u)
-			residual(&m.rows, &l.r, &l.r, &l.u)
+			prolong(&m.planes, &l.u, &m.levels[k-1].u)
+			residual(&m.planes, &l.r, &l.r, &l.u)
 			wrapAll(&l.r)
 		}
-		smooth(&m.rows, &l.u, &l.r, &m.smoother)
+		smooth(&m.planes, &l.u, &l.r, &m.smoother)
 		wrapAll(&l.u)
 	}
 }
 
 func (m *multigrid) residualOf(r, v, u *grid) {
-	residual(&m.rows, r, v, u)
+	residual(&m.planes, r, v, u)
 	m.timers.Lap(timeResidual)
 }
 
 func (m *multigrid) smoothBy(u, r *grid) {
-	smooth(&m.rows, u, r, &m.smoother)
+	smooth(&m.planes, u, r, &m.smoother)
 	m.timers.Lap(timeSmoother)
 }
 
 func (m *multigrid) restrictTo(coarse, fine *grid) {
-	restrict(&m.rows, coarse, fine)
+	restrict(&m.planes, coarse, fine)
 	m.timers.Lap(timeRestriction)
 }
 
 func (m *multigrid) prolongTo(fine, coarse *grid) {
-	prolong(&m.rows, fine, coarse)
+	prolong(&m.planes, fine, coarse)
 	m.timers.Lap(timeProlongation)
 }
 

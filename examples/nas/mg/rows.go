@@ -2,39 +2,12 @@
 
 package main
 
-// rows are the loops that MG spends its time in, each over one row of a grid.
-// They take neighbours by their place: where a slice called around begins at
-// the corner (0, y−1, z−1) of a row's points, those of row (y+j, z+k) follow at
-// row·(1+j) + plane·(1+k).
+// The loops over a row of a grid, in Go. They take neighbours by their place:
+// where a slice called around begins at the corner (0, y−1, z−1) of a row's
+// points, those of row (y+j, z+k) follow at row·(1+j) + plane·(1+k).
 //
 // A product is rounded before it is added to anything, never fused with the
-// addition, so that they give the same bits on every machine and in every form.
-type rows struct {
-	name string
-
-	// residual sets r to v plus the stencil w of the points around r's. w's
-	// weight of faces is 0.
-	residual func(r, v, around []float64, row, plane int, w *weights)
-
-	// smooth adds to u the stencil w of the points around u's. w's weight of
-	// corners is 0.
-	smooth func(u, around []float64, row, plane int, w *weights)
-
-	// restrict sets a row of the coarse grid to the means of the points around
-	// every other one of a row of the fine: those at 2, 4, 6, …, weighted by 1/2
-	// at the centre, and half as much across a face, an edge and a corner each.
-	restrict func(coarse, around []float64, row, plane int)
-
-	// prolong adds to a row of the fine grid what lies between four of the coarse:
-	// their mean at every other point, the mean of two such at the points
-	// between. All rows begin with a ghost. Fine has an even number of points.
-	prolong func(fine, a, b, c, d []float64)
-}
-
-// plainRows are the rows in Go.
-func plainRows() rows {
-	return rows{"go", residualRow, smoothRow, restrictRow, prolongRow}
-}
+// addition, so that the bits are the same on every machine and in every form.
 
 // stencilRows are nine rows, each long enough for its bounds to be checked once.
 type stencilRows struct {
@@ -56,9 +29,10 @@ func neighbourhood(around []float64, row, plane, n int) stencilRows {
 	}
 }
 
-// residualRow is [rows].residual. Of each column of nine points, the sums of the
-// four at its faces and the four at its edges are made once, and used for the
-// points to the left, at and to the right of it.
+// residualRow sets r to v plus the stencil w of the points around r's; its weight
+// of faces is 0. Of each column of nine points, the sums of the four across a face
+// and the four across an edge are made once, and used for the points to the
+// left, at and to the right of it.
 func residualRow(r, v, around []float64, row, plane int, w *weights) {
 	n := len(r)
 	s := neighbourhood(around, row, plane, n+2)
@@ -84,7 +58,8 @@ func residualRow(r, v, around []float64, row, plane int, w *weights) {
 	}
 }
 
-// smoothRow is [rows].smooth, by the sums of residualRow.
+// smoothRow adds to u the stencil w of the points around u's; its weight of
+// corners is 0. The sums are those of residualRow.
 func smoothRow(u, around []float64, row, plane int, w *weights) {
 	n := len(u)
 	s := neighbourhood(around, row, plane, n+2)
@@ -125,7 +100,9 @@ func (s *stencilRows) mean(i int) float64 {
 	return s.point[i] + float64(faces*0.5) + float64(edges*0.25)
 }
 
-// restrictRow is [rows].restrict.
+// restrictRow sets a row of the coarse grid to the means of the points around
+// every other one of a row of the fine, those at 2, 4, 6, …, weighted by 1/2 at
+// the centre, and half as much across a face, an edge and a corner each.
 func restrictRow(coarse, around []float64, row, plane int) {
 	s := neighbourhood(around, row, plane, 2*len(coarse)+2)
 	left := s.mean(1)
@@ -136,7 +113,9 @@ func restrictRow(coarse, around []float64, row, plane int) {
 	}
 }
 
-// prolongRow is [rows].prolong.
+// prolongRow adds to a row of the fine grid what lies between four of the coarse:
+// their mean at every other point, the mean of two such at the points between.
+// All rows begin with a ghost. Fine has an even number of points.
 func prolongRow(fine, a, b, c, d []float64) {
 	n := len(fine) / 2
 	a, b, c, d = a[:n+1], b[:n+1], c[:n+1], d[:n+1]

@@ -50,7 +50,7 @@ func near(got, want float64) bool { return math.Abs(got-want) <= 0x1p-47 }
 var sizes = [...][axes]int{{2, 2, 2}, {4, 2, 6}, {8, 4, 2}, {16, 4, 4}, {24, 2, 2}, {40, 2, 4}, {64, 4, 2}}
 
 func TestOperators_AreTheirDefinitions(t *testing.T) {
-	k := plainRows()
+	k := planesOf(nas.Go)
 	stream := nas.Random(seed)
 	for _, n := range sizes {
 		u, v := random(n, &stream), random(n, &stream)
@@ -89,7 +89,7 @@ func TestOperators_AreTheirDefinitions(t *testing.T) {
 // A fine point is the mean of the coarse ones around it: of one, two, four or
 // eight. Ghosts are fine points too.
 func TestProlong_IsLinearInterpolation(t *testing.T) {
-	k := plainRows()
+	k := planesOf(nas.Go)
 	stream := nas.Random(seed)
 	for _, n := range sizes {
 		coarse := random([axes]int{n[axisX] / 2, n[axisY] / 2, n[axisZ] / 2}, &stream)

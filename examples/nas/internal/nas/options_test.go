@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,9 +19,9 @@ func TestParseOptions(t *testing.T) {
 		args string
 		want Options
 	}{
-		{"", Options{Class: 'S'}},
-		{"-class A", Options{Class: 'A'}},
-		{"-class=D -iters 3 -timers -json", Options{'D', 3, true, true}},
+		{"", Options{Class: 'S', Form: Go}},
+		{"-class A -kernel auto", Options{Class: 'A', Form: Go}},
+		{"-class=D -iters 3 -timers -json -kernel go", Options{'D', 3, true, true, Go}},
 	} {
 		got, err := ParseOptions("EP", strings.Fields(c.args), io.Discard)
 		if err != nil || got != c.want {
@@ -36,6 +37,7 @@ func TestParseOptions_RefusesWithTheReason(t *testing.T) {
 		{"-iters -1", "-iters -1 is negative"},
 		{"-iters many", "-iters"},
 		{"-klass S", "-klass"},
+		{"-kernel avx2", "-kernel avx2: this kernel has go"},
 		{"A", `unexpected argument "A"`},
 	} {
 		_, err := ParseOptions("EP", strings.Fields(c.args), io.Discard)
@@ -46,13 +48,34 @@ func TestParseOptions_RefusesWithTheReason(t *testing.T) {
 	}
 }
 
+// A kernel's forms that the machine runs can be asked for, and the last of them
+// is what it uses by itself.
+func TestParseOptions_ChoosesTheForm(t *testing.T) {
+	forms := []Form{AVX2, AVX512}
+	runs := Runs(forms)
+	for _, f := range forms {
+		opt, err := ParseOptions("MG", []string{"-kernel", string(f)}, io.Discard, forms...)
+		if slices.Contains(runs, f) {
+			if err != nil || opt.Form != f {
+				t.Errorf("-kernel %s gave %q, error %v", f, opt.Form, err)
+			}
+		} else if err == nil || !strings.Contains(err.Error(), "this machine runs go") {
+			t.Errorf("-kernel %s, which this machine does not run, gave error %v", f, err)
+		}
+	}
+	best := append([]Form{Go}, runs...)[len(runs)]
+	if opt, err := ParseOptions("MG", nil, io.Discard, forms...); err != nil || opt.Form != best {
+		t.Errorf("without being asked it chose %q, error %v, want %q", opt.Form, err, best)
+	}
+}
+
 func TestParseOptions_Help(t *testing.T) {
 	var out bytes.Buffer
 	_, err := ParseOptions("EP", []string{"-h"}, &out)
 	if !errors.Is(err, flag.ErrHelp) {
 		t.Errorf("error is %v, want %v", err, flag.ErrHelp)
 	}
-	for _, name := range []string{"-class class", "-iters number", "-timers", "-json"} {
+	for _, name := range []string{"-class class", "-iters number", "-timers", "-json", "-kernel form"} {
 		if !strings.Contains(out.String(), name) {
 			t.Errorf("help does not mention %q:\n%s", name, out.String())
 		}

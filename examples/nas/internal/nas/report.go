@@ -62,6 +62,7 @@ type Report struct {
 	npes    int
 	version string // of goshmem
 	goes    string // Go's version
+	form    Form   // of the inner loops
 }
 
 func (r *Report) megaops() float64 {
@@ -93,6 +94,7 @@ func (r *Report) Write(w io.Writer) error {
 	line("Verification", "%s", r.Verification)
 	line("Version", "%s", r.version)
 	line("Go version", "%s", r.goes)
+	line("Kernel", "%s", r.form)
 	for _, s := range r.Sections {
 		line(s.Name, "%.4f s", s.Seconds)
 	}
@@ -122,16 +124,17 @@ func (r *Report) WriteJSON(w io.Writer) error {
 		Verification Verification       `json:"verification"`
 		Version      string             `json:"version"`
 		Go           string             `json:"go_version"`
+		Form         Form               `json:"kernel"`
 		Results      map[string]string  `json:"results,omitempty"`
 		Sections     map[string]float64 `json:"sections_s,omitempty"`
 	}{
 		r.kernel, r.class.String(), r.Size, r.Iterations, r.Seconds, r.npes, r.megaops(),
-		r.Operation, r.Verification, r.version, r.goes, results, sections,
+		r.Operation, r.Verification, r.version, r.goes, r.form, results, sections,
 	})
 }
 
 // stamp fills in what does not depend on the kernel.
-func (r *Report) stamp(kernel string, class Class, npes int) {
-	r.kernel, r.class, r.npes = kernel, class, npes
+func (r *Report) stamp(kernel string, opt Options, npes int) {
+	r.kernel, r.class, r.npes, r.form = kernel, opt.Class, npes, opt.Form
 	r.version, r.goes = shmem.Version, runtime.Version()
 }

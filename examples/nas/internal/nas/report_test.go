@@ -14,7 +14,7 @@ func sample() *Report {
 		Verification: Successful,
 		Results:      []Result{{"Keys lost", "0"}},
 		Sections:     []Section{{"Exchange", 0.25}},
-		kernel:       "IS", class: 'S', npes: 4, version: "v1.2.3", goes: "go1.26",
+		kernel:       "IS", class: 'S', npes: 4, version: "v1.2.3", goes: "go1.26", form: AVX2,
 	}
 }
 
@@ -34,6 +34,7 @@ func TestReport_Write(t *testing.T) {
  Verification    =               SUCCESSFUL
  Version         =                   v1.2.3
  Go version      =                   go1.26
+ Kernel          =                     avx2
  Exchange        =                 0.2500 s
 `
 	var out bytes.Buffer
@@ -56,7 +57,7 @@ func TestReport_WriteJSON(t *testing.T) {
 	}
 	for key, want := range map[string]any{
 		"benchmark": "IS", "class": "S", "size": 65536.0, "processes": 4.0, "seconds": 0.5,
-		"mops_total": 1.31072, "verification": "SUCCESSFUL", "go_version": "go1.26",
+		"mops_total": 1.31072, "verification": "SUCCESSFUL", "go_version": "go1.26", "kernel": "avx2",
 	} {
 		if got[key] != want {
 			t.Errorf("%q is %v, want %v", key, got[key], want)

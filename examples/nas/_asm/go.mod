@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Generators of the assembly that the kernels' inner loops have, apart from the
+// library, whose users should not download avo. go generate runs them.
+module github.com/goshmem/goshmem/examples/nas/_asm
+
+go 1.26.0
+
+require github.com/mmcloughlin/avo v0.5.0
+
+require (
+	golang.org/x/mod v0.6.0 // indirect
+	golang.org/x/sys v0.1.0 // indirect
+	golang.org/x/tools v0.2.0 // indirect
+)

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Package vector writes one algorithm for vectors of both widths: four numbers
+// of AVX2, eight of AVX-512. Instructions that both have are those of the
+// embedded context; what they do differently has a method here.
+package vector
+
+import (
+	"math"
+
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// bytes is the size of a number.
+const bytes = 8
+
+// An Assembler writes functions of one width.
+type Assembler struct {
+	*build.Context
+	Lanes  int    // numbers in a vector
+	Suffix string // of functions' names
+
+	evensFirst, halvesMixed operand.Mem // indices of lanes, for AVX-512
+}
+
+// Both calls write for either width; the functions' names end in AVX2 and AVX512.
+func Both(ctx *build.Context, write func(a *Assembler)) {
+	write(&Assembler{Context: ctx, Lanes: 4, Suffix: "AVX2"})
+	wide := &Assembler{Context: ctx, Lanes: 8, Suffix: "AVX512"}
+	wide.evensFirst = wide.lanes("evensFirst", 0, 2, 4, 6, 1, 3, 5, 7)
+	wide.halvesMixed = wide.lanes("halvesMixed", 0, 4, 1, 5, 2, 6, 3, 7)
+	write(wide)
+}
+
+// lanes stores indices of lanes.
+func (a *Assembler) lanes(name string, index ...uint64) operand.Mem {
+	m := a.StaticGlobal(name)
+	a.DataAttributes(attr.RODATA | attr.NOPTR)
+	for i, lane := range index {
+		a.AddDatum(i*bytes, operand.U64(lane))
+	}
+	return m
+}
+
+// Size is the size of a vector in bytes.
+func (a *Assembler) Size() int { return a.Lanes * bytes }
+
+// Function begins a function, whose pointers do not escape. Doc follows its name
+// in the comment.
+func (a *Assembler) Function(name, signature string, doc ...string) {
+	a.Context.Function(name + a.Suffix)
+	a.Attributes(attr.NOSPLIT)
+	a.SignatureExpr(signature)
+	doc[0] = name + a.Suffix + " " + doc[0]
+	a.Doc(doc...)
+	a.Pragma("noescape")
+}
+
+// Return ends a function. Upper halves that were left dirty would slow down all
+// floating-point code that follows.
+func (a *Assembler) Return() {
+	a.VZEROUPPER()
+	a.RET()
+}
+
+// New returns a register for a vector.
+func (a *Assembler) New() reg.VecVirtual {
+	if a.Lanes == 8 {
+		return a.ZMM()
+	}
+	return a.YMM()
+}
+
+// Arg returns a register with the parameter of this name.
+func (a *Assembler) Arg(name string) reg.Register {
+	return a.Load(a.Param(name), a.GP64())
+}
+
+// Constant returns a vector of x.
+func (a *Assembler) Constant(x float64) reg.VecVirtual {
+	bits := a.GP64()
+	a.MOVQ(operand.U64(math.Float64bits(x)), bits)
+	low, v := a.XMM(), a.New()
+	a.VMOVQ(bits, low)
+	a.VBROADCASTSD(low, v)
+	return v
+}
+
+// Broadcast returns a vector of the number at m.
+func (a *Assembler) Broadcast(m operand.Mem) reg.VecVirtual {
+	v := a.New()
+	a.VBROADCASTSD(m, v)
+	return v
+}
+
+// Vector returns the vector at m.
+func (a *Assembler) Vector(m operand.Mem) reg.VecVirtual {
+	v := a.New()
+	a.VMOVUPD(m, v)
+	return v
+}
+
+// Add returns x + y. x may be in memory.
+func (a *Assembler) Add(x operand.Op, y reg.VecVirtual) reg.VecVirtual {
+	v := a.New()
+	a.VADDPD(x, y, v)
+	return v
+}
+
+// Mul returns x · y. x may be in memory.
+func (a *Assembler) Mul(x operand.Op, y reg.VecVirtual) reg.VecVirtual {
+	v := a.New()
+	a.VMULPD(x, y, v)
+	return v
+}
+
+// FromLeft returns v with each number moved to the lane after its own; what
+// comes into the first lane is the last of what is to v's left.
+func (a *Assembler) FromLeft(left, v reg.VecVirtual) reg.VecVirtual {
+	moved := a.New()
+	if a.Lanes == 8 {
+		a.VALIGNQ(operand.U8(7), left, v, moved)
+		return moved
+	}
+	a.VPERM2F128(operand.U8(0x21), v, left, moved) // left's upper half, v's lower
+	a.VSHUFPD(operand.U8(0b0101), v, moved, moved)
+	return moved
+}
+
+// FromRight returns v with each number moved to the lane before its own; what
+// comes into the last lane is the first of what is to v's right.
+func (a *Assembler) FromRight(v, right reg.VecVirtual) reg.VecVirtual {
+	moved := a.New()
+	if a.Lanes == 8 {
+		a.VALIGNQ(operand.U8(1), v, right, moved)
+		return moved
+	}
+	a.VPERM2F128(operand.U8(0x21), right, v, moved) // v's upper half, right's lower
+	a.VSHUFPD(operand.U8(0b0101), moved, v, moved)
+	return moved
+}
+
+// Split takes two vectors, one the continuation of the other, apart into every
+// other number from the first on, and every other from the second on.
+func (a *Assembler) Split(v, w reg.VecVirtual) (first, second reg.VecVirtual) {
+	first, second = a.New(), a.New()
+	a.VUNPCKLPD(w, v, first)
+	a.VUNPCKHPD(w, v, second)
+	for _, mixed := range []reg.VecVirtual{first, second} {
+		if a.Lanes == 8 {
+			a.VPERMPD(mixed, a.Vector(a.evensFirst), mixed)
+		} else {
+			a.VPERMPD(operand.U8(0b11011000), mixed, mixed)
+		}
+	}
+	return first, second
+}
+
+// Join is Split the other way round. It spoils its operands.
+func (a *Assembler) Join(first, second reg.VecVirtual) (v, w reg.VecVirtual) {
+	for _, ordered := range []reg.VecVirtual{first, second} {
+		if a.Lanes == 8 {
+			a.VPERMPD(ordered, a.Vector(a.halvesMixed), ordered)
+		} else {
+			a.VPERMPD(operand.U8(0b11011000), ordered, ordered)
+		}
+	}
+	v, w = a.New(), a.New()
+	a.VUNPCKLPD(second, first, v)
+	a.VUNPCKHPD(second, first, w)
+	return v, w
+}
