@@ -29,7 +29,7 @@ func run(pe *shmem.PE, opt nas.Options) (nas.Report, error) {
 	timers := nas.NewTimers(opt.Timers, "Batches", "Reduction")
 	iterations := max(1, opt.Iterations)
 	b := &block{logs: newLogTable()}
-	total, err := newReduction(pe)
+	total, err := nas.NewSum(pe, 2+len(tally{}.annuli))
 	if err != nil {
 		return nas.Report{}, err
 	}
@@ -45,7 +45,7 @@ func run(pe *shmem.PE, opt nas.Options) (nas.Report, error) {
 			b.batch(batch, &sum)
 		}
 		timers.Lap(timeBatches)
-		total.add(&sum)
+		sum.addUp(total)
 		timers.Lap(timeReduction)
 	}
 	elapsed := time.Since(start)
@@ -93,32 +93,14 @@ func results(sum *tally) []nas.Result {
 	return r
 }
 
-// reduction adds up the PEs' tallies, all numbers in one vector: counts below
+// addUp makes t the sum of all PEs' tallies, all numbers at once: counts below
 // 2^53 are exact as floating-point numbers.
-type reduction struct {
-	pe        *shmem.PE
-	mine, all shmem.Sym[float64]
-}
-
-func newReduction(pe *shmem.PE) (*reduction, error) {
-	n := 2 + len(tally{}.annuli)
-	mine, err := shmem.Alloc[float64](pe, n)
-	if err != nil {
-		return nil, err
+func (t *tally) addUp(sum *nas.Sum) {
+	parts := []float64{t.sumX, t.sumY}
+	for _, n := range t.annuli {
+		parts = append(parts, float64(n))
 	}
-	all, err := shmem.Alloc[float64](pe, n)
-	return &reduction{pe, mine, all}, err
-}
-
-// add makes t the sum of all PEs' tallies.
-func (r *reduction) add(t *tally) {
-	mine, all := r.mine.Local(), r.all.Local()
-	mine[0], mine[1] = t.sumX, t.sumY
-	for i, n := range t.annuli {
-		mine[2+i] = float64(n)
-	}
-	r.pe.SyncAll() // until now, a PE may have been reading the last sum
-	shmem.SumReduce(r.pe.World(), r.all, r.mine)
+	all := sum.Of(parts...)
 	t.sumX, t.sumY = all[0], all[1]
 	for i := range t.annuli {
 		t.annuli[i] = int64(all[2+i])

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package main
+
+import (
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/goshmem/goshmem/examples/nas/internal/nas"
+)
+
+// matrix is some rows of a sparse matrix, compressed: row i has values
+// start[i] to start[i+1]-1, in columns that ascend.
+type matrix struct {
+	start   []int
+	columns []int32
+	values  []float64
+}
+
+// A vector is sparse: values at some positions, each of which occurs once.
+type vector struct {
+	at     []int32
+	values []float64
+}
+
+// vectors yields weights and vectors. The sum of the weighted outer products of
+// all of these vectors with themselves is the matrix, but for its diagonal. A
+// vector is valid until the next.
+func (p *problem) vectors() iter.Seq2[float64, vector] {
+	return func(yield func(float64, vector) bool) {
+		stream := nas.Random(seed)
+		stream.Next()
+		span := 1.0 // the least power of two that has room for all rows
+		for span < float64(p.rows) {
+			span *= 2
+		}
+		weight, ratio := 1.0, math.Pow(condition, 1/float64(p.rows))
+		var v vector
+		for row := range p.rows {
+			v.at, v.values = v.at[:0], v.values[:0]
+			for len(v.at) < p.nonzeros {
+				value := stream.Next()
+				at := int32(span * stream.Next())
+				if int(at) < p.rows && !slices.Contains(v.at, at) {
+					v.at, v.values = append(v.at, at), append(v.values, value)
+				}
+			}
+			if i := slices.Index(v.at, int32(row)); i >= 0 {
+				v.values[i] = 0.5
+			} else {
+				v.at, v.values = append(v.at, int32(row)), append(v.values, 0.5)
+			}
+			if !yield(weight, v) {
+				return
+			}
+			weight *= ratio
+		}
+	}
+}
+
+// newMatrix returns the rows from first up to end of the class's matrix. It
+// makes all vectors twice, to count and to multiply, rather than keep them.
+func newMatrix(p problem, first, end int) *matrix {
+	m := &matrix{start: make([]int, end-first+1)}
+	own := func(row int32) bool { return first <= int(row) && int(row) < end }
+	next := make([]int, end-first) // where the next product of a row goes
+	for _, v := range p.vectors() {
+		for _, row := range v.at {
+			if own(row) {
+				next[int(row)-first] += len(v.at)
+			}
+		}
+	}
+	products := 0
+	for i, n := range next {
+		next[i] = products
+		products += n + 1
+		m.start[i+1] = products
+	}
+
+	m.columns, m.values = make([]int32, products), make([]float64, products)
+	put := func(row, column int32, value float64) {
+		at := &next[int(row)-first]
+		m.columns[*at], m.values[*at] = column, value
+		*at++
+	}
+	for weight, v := range p.vectors() {
+		for i, row := range v.at {
+			if !own(row) {
+				continue
+			}
+			for j, column := range v.at {
+				put(row, column, v.values[i]*(weight*v.values[j]))
+			}
+		}
+	}
+	for row := first; row < end; row++ {
+		put(int32(row), int32(row), condition-p.shift)
+	}
+	m.compress(p.rows)
+	return m
+}
+
+// compress adds up the values that are in the same place of the matrix, in
+// their order, sorts each row and drops what is zero.
+func (m *matrix) compress(columns int) {
+	sum, met := make([]float64, columns), make([]bool, columns)
+	var row []int32 // columns met in a row
+	n := 0          // values kept; no more than were read
+	for i := range len(m.start) - 1 {
+		for k := m.start[i]; k < m.start[i+1]; k++ {
+			c := m.columns[k]
+			if !met[c] {
+				met[c] = true
+				row = append(row, c)
+			}
+			sum[c] += m.values[k]
+		}
+		slices.Sort(row)
+		m.start[i] = n
+		for _, c := range row {
+			if sum[c] != 0 {
+				m.columns[n], m.values[n] = c, sum[c]
+				n++
+			}
+			sum[c], met[c] = 0, false
+		}
+		row = row[:0]
+	}
+	m.start[len(m.start)-1] = n
+	m.columns, m.values = slices.Clone(m.columns[:n]), slices.Clone(m.values[:n])
+}
+
+// multiply makes q the product of the matrix and p.
+func (m *matrix) multiply(q, p []float64) {
+	for i := range q {
+		lo, hi := m.start[i], m.start[i+1]
+		q[i] = gatherDot(m.values[lo:hi], m.columns[lo:hi], p)
+	}
+}
+
+// gatherDot returns the scalar product of values and the elements of p at
+// columns, as many. Four sums, for an addition not to wait for the one before;
+// only the elements of p need a bounds check.
+func gatherDot(values []float64, columns []int32, p []float64) float64 {
+	var s0, s1, s2, s3 float64
+	for len(values) >= 4 && len(columns) >= 4 {
+		s0 += values[0] * p[columns[0]]
+		s1 += values[1] * p[columns[1]]
+		s2 += values[2] * p[columns[2]]
+		s3 += values[3] * p[columns[3]]
+		values, columns = values[4:], columns[4:]
+	}
+	columns = columns[:len(values)]
+	for i, v := range values {
+		s0 += v * p[columns[i]]
+	}
+	return (s0 + s1) + (s2 + s3)
+}
