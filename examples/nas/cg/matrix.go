@@ -14,13 +14,13 @@ import (
 // start[i] to start[i+1]-1, in columns that ascend.
 type matrix struct {
 	start   []int
-	columns []int32
+	columns []uint32
 	values  []float64
 }
 
 // A vector is sparse: values at some positions, each of which occurs once.
 type vector struct {
-	at     []int32
+	at     []uint32
 	values []float64
 }
 
@@ -41,15 +41,15 @@ func (p *problem) vectors() iter.Seq2[float64, vector] {
 			v.at, v.values = v.at[:0], v.values[:0]
 			for len(v.at) < p.nonzeros {
 				value := stream.Next()
-				at := int32(span * stream.Next())
+				at := uint32(span * stream.Next())
 				if int(at) < p.rows && !slices.Contains(v.at, at) {
 					v.at, v.values = append(v.at, at), append(v.values, value)
 				}
 			}
-			if i := slices.Index(v.at, int32(row)); i >= 0 {
+			if i := slices.Index(v.at, uint32(row)); i >= 0 {
 				v.values[i] = 0.5
 			} else {
-				v.at, v.values = append(v.at, int32(row)), append(v.values, 0.5)
+				v.at, v.values = append(v.at, uint32(row)), append(v.values, 0.5)
 			}
 			if !yield(weight, v) {
 				return
@@ -63,7 +63,7 @@ func (p *problem) vectors() iter.Seq2[float64, vector] {
 // makes all vectors twice, to count and to multiply, rather than keep them.
 func newMatrix(p problem, first, end int) *matrix {
 	m := &matrix{start: make([]int, end-first+1)}
-	own := func(row int32) bool { return first <= int(row) && int(row) < end }
+	own := func(row uint32) bool { return first <= int(row) && int(row) < end }
 	next := make([]int, end-first) // where the next product of a row goes
 	for _, v := range p.vectors() {
 		for _, row := range v.at {
@@ -79,8 +79,8 @@ func newMatrix(p problem, first, end int) *matrix {
 		m.start[i+1] = products
 	}
 
-	m.columns, m.values = make([]int32, products), make([]float64, products)
-	put := func(row, column int32, value float64) {
+	m.columns, m.values = make([]uint32, products), make([]float64, products)
+	put := func(row, column uint32, value float64) {
 		at := &next[int(row)-first]
 		m.columns[*at], m.values[*at] = column, value
 		*at++
@@ -96,7 +96,7 @@ func newMatrix(p problem, first, end int) *matrix {
 		}
 	}
 	for row := first; row < end; row++ {
-		put(int32(row), int32(row), condition-p.shift)
+		put(uint32(row), uint32(row), condition-p.shift)
 	}
 	m.compress(p.rows)
 	return m
@@ -106,7 +106,7 @@ func newMatrix(p problem, first, end int) *matrix {
 // their order, sorts each row and drops what is zero.
 func (m *matrix) compress(columns int) {
 	sum, met := make([]float64, columns), make([]bool, columns)
-	var row []int32 // columns met in a row
+	var row []uint32 // columns met in a row
 	n := 0          // values kept; no more than were read
 	for i := range len(m.start) - 1 {
 		for k := m.start[i]; k < m.start[i+1]; k++ {
@@ -141,20 +141,25 @@ func (m *matrix) multiply(q, p []float64) {
 }
 
 // gatherDot returns the scalar product of values and the elements of p at
-// columns, as many. Four sums, for an addition not to wait for the one before;
-// only the elements of p need a bounds check.
-func gatherDot(values []float64, columns []int32, p []float64) float64 {
+// columns, as many. Four sums take turns, for an addition not to wait for the one
+// before; only the elements of p need a bounds check.
+func gatherDot(values []float64, columns []uint32, p []float64) float64 {
 	var s0, s1, s2, s3 float64
-	for len(values) >= 4 && len(columns) >= 4 {
-		s0 += values[0] * p[columns[0]]
-		s1 += values[1] * p[columns[1]]
-		s2 += values[2] * p[columns[2]]
-		s3 += values[3] * p[columns[3]]
-		values, columns = values[4:], columns[4:]
-	}
 	columns = columns[:len(values)]
-	for i, v := range values {
-		s0 += v * p[columns[i]]
+	i := 0
+	for ; i <= len(values)-8; i += 8 {
+		v, c := values[i:i+8:i+8], columns[i:i+8:i+8]
+		s0 += v[0] * p[c[0]]
+		s1 += v[1] * p[c[1]]
+		s2 += v[2] * p[c[2]]
+		s3 += v[3] * p[c[3]]
+		s0 += v[4] * p[c[4]]
+		s1 += v[5] * p[c[5]]
+		s2 += v[6] * p[c[6]]
+		s3 += v[7] * p[c[7]]
+	}
+	for ; i < len(values); i++ {
+		s0 += values[i] * p[columns[i]]
 	}
 	return (s0 + s1) + (s2 + s3)
 }

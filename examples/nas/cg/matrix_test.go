@@ -18,7 +18,7 @@ func TestMatrix_OfClassS(t *testing.T) {
 	}
 	at := func(row, column int) float64 {
 		columns := m.columns[m.start[row]:m.start[row+1]]
-		if i, ok := slices.BinarySearch(columns, int32(column)); ok {
+		if i, ok := slices.BinarySearch(columns, uint32(column)); ok {
 			return m.values[m.start[row]+i]
 		}
 		return 0
@@ -40,7 +40,7 @@ func TestMatrix_PartsMakeTheWhole(t *testing.T) {
 	p := problems['S']
 	whole := newMatrix(p, 0, p.rows)
 	for npes := 2; npes <= 5; npes++ {
-		var columns []int32
+		var columns []uint32
 		var values []float64
 		for me := range npes {
 			first, end := nas.Share(p.rows, me, npes)
@@ -56,14 +56,14 @@ func TestMatrix_PartsMakeTheWhole(t *testing.T) {
 func TestCompress_AddsSortsAndDropsZeros(t *testing.T) {
 	m := &matrix{
 		start:   []int{0, 5, 5, 8},
-		columns: []int32{3, 1, 3, 0, 0, 2, 1, 2},
+		columns: []uint32{3, 1, 3, 0, 0, 2, 1, 2},
 		values:  []float64{1, 2, 4, 8, -8, 3, 5, 7},
 	}
 	m.compress(4)
 	if want := []int{0, 2, 2, 4}; !slices.Equal(m.start, want) {
 		t.Errorf("rows start at %v, want %v", m.start, want)
 	}
-	if want := []int32{1, 3, 1, 2}; !slices.Equal(m.columns, want) {
+	if want := []uint32{1, 3, 1, 2}; !slices.Equal(m.columns, want) {
 		t.Errorf("columns are %v, want %v", m.columns, want)
 	}
 	if want := []float64{2, 5, 5, 10}; !slices.Equal(m.values, want) {
@@ -73,12 +73,12 @@ func TestCompress_AddsSortsAndDropsZeros(t *testing.T) {
 
 // Integers add up to the same in any order.
 func TestProducts_OfAnyLength(t *testing.T) {
-	p := []float64{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5}
-	for n := range 11 {
-		values, columns := make([]float64, n), make([]int32, n)
+	p := []float64{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2, 3, 8, 4, 6}
+	for n := range 21 {
+		values, columns := make([]float64, n), make([]uint32, n)
 		gathered, plain, squares := 0.0, 0.0, 0.0
 		for i := range n {
-			values[i], columns[i] = float64(i+1), int32((7*i+2)%len(p))
+			values[i], columns[i] = float64(i+1), uint32((7*i+2)%len(p))
 			gathered += values[i] * p[columns[i]]
 			plain += values[i] * p[i]
 			squares += (values[i] - p[i]) * (values[i] - p[i])
