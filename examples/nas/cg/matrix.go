@@ -107,7 +107,7 @@ func newMatrix(p problem, first, end int) *matrix {
 func (m *matrix) compress(columns int) {
 	sum, met := make([]float64, columns), make([]bool, columns)
 	var row []uint32 // columns met in a row
-	n := 0          // values kept; no more than were read
+	n := 0           // values kept; no more than were read
 	for i := range len(m.start) - 1 {
 		for k := m.start[i]; k < m.start[i+1]; k++ {
 			c := m.columns[k]

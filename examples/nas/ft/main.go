@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// FT is the Fourier transform kernel: it solves a partial differential equation
+// by Fourier transforms in three dimensions. It measures the bandwidth of
+// memory, and the exchange of nearly all data between all PEs, once a step.
+//
+// It shows a global transpose without messages: PEs take the numbers of a
+// transform up where other PEs have left them, row by row, so that what would
+// be a pack, an exchange of messages and an unpack is how a loop reads.
+//
+//	gorun -np 2 ft -class A
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/goshmem/goshmem/examples/nas/internal/nas"
+	"github.com/goshmem/goshmem/shmem"
+)
+
+func main() { nas.Main("FT", run) }
+
+func run(pe *shmem.PE, opt nas.Options) (nas.Report, error) {
+	p := problems[opt.Class]
+	iterations := opt.Iterations
+	if iterations == 0 {
+		iterations = len(p.checksums)
+	}
+	timers := nas.NewTimers(opt.Timers, sections...)
+	s, err := newSolver(pe, p, timers)
+	if err != nil {
+		return nas.Report{}, err
+	}
+	s.prepare() // untimed: touches all memory
+	s.forward()
+	s.step()
+
+	checksums := make([]complex128, iterations)
+	pe.BarrierAll()
+	timers.Start()
+	start := time.Now()
+	s.prepare()
+	s.forward()
+	for i := range checksums {
+		s.step()
+		checksums[i] = s.checksum()
+	}
+	elapsed := time.Since(start)
+
+	seconds, err := nas.Slowest(pe, elapsed)
+	if err != nil {
+		return nas.Report{}, err
+	}
+	spent, err := timers.Sections(pe)
+	if err != nil {
+		return nas.Report{}, err
+	}
+	return nas.Report{
+		Size:         p.points(),
+		Iterations:   iterations,
+		Seconds:      seconds[0],
+		Operations:   p.operations(iterations),
+		Operation:    "floating point",
+		Verification: nas.Verdict(p.err(checksums) <= tolerance, iterations == len(p.checksums)),
+		Results: []nas.Result{
+			{Name: "Last checksum", Text: fmt.Sprintf("%.12f", checksums[iterations-1])},
+			{Name: "Largest error", Text: fmt.Sprintf("%.2e", p.err(checksums))},
+		},
+		Sections: spent,
+	}, nil
+}
