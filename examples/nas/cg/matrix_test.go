@@ -4,33 +4,38 @@ package main
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/goshmem/goshmem/examples/nas/internal/nas"
 )
 
+// dense returns the matrix as a slice of rows of all columns.
+func dense(m matrix, columns int) [][]float64 {
+	d := make([][]float64, len(m[0].start)-1)
+	for i := range d {
+		d[i] = make([]float64, columns)
+		for k, s := range m {
+			for at := s.start[i]; at < s.start[i+1]; at++ {
+				d[i][k*width+int(s.columns[at])] = s.values[at]
+			}
+		}
+	}
+	return d
+}
+
 func TestMatrix_OfClassS(t *testing.T) {
 	p := problems['S']
 	m := newMatrix(p, 0, p.rows)
-	if got, want := len(m.values), 78148; got != want {
-		t.Errorf("%d elements are not zero, want %d", got, want)
+	if got, want := len(m[0].values), 78148; len(m) != 1 || got != want {
+		t.Errorf("%d stripes have %d elements that are not zero, want 1 and %d", len(m), got, want)
 	}
-	at := func(row, column int) float64 {
-		columns := m.columns[m.start[row]:m.start[row+1]]
-		if i, ok := slices.BinarySearch(columns, uint32(column)); ok {
-			return m.values[m.start[row]+i]
-		}
-		return 0
-	}
-	for row := range p.rows {
-		for k := m.start[row]; k < m.start[row+1]; k++ {
-			column := int(m.columns[k])
-			if k > m.start[row] && m.columns[k-1] >= m.columns[k] {
-				t.Fatalf("row %d has column %d after %d", row, column, m.columns[k-1])
-			}
-			if got, want := at(column, row), m.values[k]; math.Abs(got-want) > 1e-12*math.Abs(want) {
-				t.Fatalf("element (%d, %d) is %v, but (%d, %d) is %v", row, column, want, column, row, got)
+	d := dense(m, p.rows)
+	for i, row := range d {
+		for j, v := range row[:i] {
+			if w := d[j][i]; math.Abs(v-w) > 1e-12*math.Abs(w) {
+				t.Fatalf("element (%d, %d) is %v, but (%d, %d) is %v", i, j, v, j, i, w)
 			}
 		}
 	}
@@ -38,52 +43,65 @@ func TestMatrix_OfClassS(t *testing.T) {
 
 func TestMatrix_PartsMakeTheWhole(t *testing.T) {
 	p := problems['S']
-	whole := newMatrix(p, 0, p.rows)
+	whole := dense(newMatrix(p, 0, p.rows), p.rows)
 	for npes := 2; npes <= 5; npes++ {
-		var columns []uint32
-		var values []float64
 		for me := range npes {
 			first, end := nas.Share(p.rows, me, npes)
-			part := newMatrix(p, first, end)
-			columns, values = append(columns, part.columns...), append(values, part.values...)
-		}
-		if !slices.Equal(columns, whole.columns) || !slices.Equal(values, whole.values) {
-			t.Errorf("%d PEs have another matrix than one", npes)
+			for i, row := range dense(newMatrix(p, first, end), p.rows) {
+				if !slices.Equal(row, whole[first+i]) {
+					t.Fatalf("PE %d of %d has another row %d than one PE", me, npes, first+i)
+				}
+			}
 		}
 	}
 }
 
-func TestCompress_AddsSortsAndDropsZeros(t *testing.T) {
-	m := &matrix{
+func TestBuilder_AddsSortsAndDropsZeros(t *testing.T) {
+	b := builder{
 		start:   []int{0, 5, 5, 8},
 		columns: []uint32{3, 1, 3, 0, 0, 2, 1, 2},
 		values:  []float64{1, 2, 4, 8, -8, 3, 5, 7},
 	}
-	m.compress(4)
-	if want := []int{0, 2, 2, 4}; !slices.Equal(m.start, want) {
-		t.Errorf("rows start at %v, want %v", m.start, want)
+	m := b.matrix(4)
+	want := stripe{[]int{0, 2, 2, 4}, []uint16{1, 3, 1, 2}, []float64{2, 5, 5, 10}}
+	if len(m) != 1 || !reflect.DeepEqual(m[0], want) {
+		t.Errorf("the matrix is %v, want one stripe %v", m, want)
 	}
-	if want := []uint32{1, 3, 1, 2}; !slices.Equal(m.columns, want) {
-		t.Errorf("columns are %v, want %v", m.columns, want)
+}
+
+func TestMultiply_ManyStripes(t *testing.T) {
+	const columns = 2*width + 2
+	b := builder{
+		start:   []int{0, 3, 4},
+		columns: []uint32{columns - 1, 0, width, width - 1},
+		values:  []float64{5, 7, 11, 13},
 	}
-	if want := []float64{2, 5, 5, 10}; !slices.Equal(m.values, want) {
-		t.Errorf("values are %v, want %v", m.values, want)
+	m := b.matrix(columns)
+	p := make([]float64, padded(columns))
+	for i := range p {
+		p[i] = float64(i)
+	}
+	q := []float64{math.NaN(), math.NaN()}
+	m.multiply(q, p)
+	if want := []float64{5*(columns-1) + 11*width, 13 * (width - 1)}; len(m) != 3 || !slices.Equal(q, want) {
+		t.Errorf("%d stripes times the numbers of the columns is %v, want 3 and %v", len(m), q, want)
 	}
 }
 
 // Integers add up to the same in any order.
 func TestProducts_OfAnyLength(t *testing.T) {
-	p := []float64{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2, 3, 8, 4, 6}
+	var p [width]float64
+	digits := copy(p[:], []float64{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2, 3, 8, 4, 6})
 	for n := range 21 {
-		values, columns := make([]float64, n), make([]uint32, n)
+		values, columns := make([]float64, n), make([]uint16, n)
 		gathered, plain, squares := 0.0, 0.0, 0.0
 		for i := range n {
-			values[i], columns[i] = float64(i+1), uint32((7*i+2)%len(p))
+			values[i], columns[i] = float64(i+1), uint16((7*i+2)%digits)
 			gathered += values[i] * p[columns[i]]
 			plain += values[i] * p[i]
 			squares += (values[i] - p[i]) * (values[i] - p[i])
 		}
-		if got := gatherDot(values, columns, p); got != gathered {
+		if got := gatherDot(values, columns, &p); got != gathered {
 			t.Errorf("n=%d: gatherDot is %v, want %v", n, got, gathered)
 		}
 		if got := dot(values, p[:n]); got != plain {
@@ -114,9 +132,9 @@ func TestVectors_Updates(t *testing.T) {
 func BenchmarkMultiply(b *testing.B) {
 	p := problems['S']
 	m := newMatrix(p, 0, p.rows)
-	x, q := make([]float64, p.rows), make([]float64, p.rows)
+	x, q := make([]float64, padded(p.rows)), make([]float64, p.rows)
 	for b.Loop() {
 		m.multiply(q, x)
 	}
-	b.ReportMetric(2*float64(len(m.values))*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mflop/s")
+	b.ReportMetric(2*float64(len(m[0].values))*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mflop/s")
 }

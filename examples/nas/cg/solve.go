@@ -32,11 +32,11 @@ type solver struct {
 	timers *nas.Timers
 	sum    *nas.Sum
 
-	matrix *matrix
+	matrix matrix
 	bounds []int              // PE p has rows bounds[p] up to bounds[p+1]
 	x, q   []float64          // this PE's parts
 	r, z   shmem.Sym[float64] // the same, for all to read
-	p      []float64          // whole
+	p      []float64          // whole, and padded for the matrix
 	copies []float64          // whole; used where PEs are far
 }
 
@@ -45,7 +45,7 @@ func newSolver(pe *shmem.PE, p problem, timers *nas.Timers) (*solver, error) {
 	me, npes := pe.MyPE(), pe.NPEs()
 	s := &solver{
 		pe: pe, timers: timers, bounds: make([]int, npes+1),
-		p: make([]float64, p.rows), copies: make([]float64, p.rows),
+		p: make([]float64, padded(p.rows)), copies: make([]float64, p.rows),
 	}
 	for i := range npes {
 		_, s.bounds[i+1] = nas.Share(p.rows, i, npes)
