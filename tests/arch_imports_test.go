@@ -74,6 +74,7 @@ var layers = [...]layer{
 		modules: []string{errgroup, cpu},
 	},
 	{dir: "examples/nas/_asm", imports: []string{"examples/nas/_asm/..."}, modules: []string{avo}},
+	{dir: "examples/internal/jobtest", imports: []string{"fabric/loop", "shmem", "shmem/shmemtest"}},
 	{dir: "tests", imports: []string{"..."}, modules: []string{errgroup, unix, testify}},
 	{dir: ".ci", imports: nil},
 }

@@ -81,3 +81,14 @@ func Exit(pe *shmem.PE, err error) error {
 	pe.GlobalExit(2)
 	return err
 }
+
+// ParseFlags is Parse for commands that take nothing but flags.
+func ParseFlags(flags *flag.FlagSet, args []string, out io.Writer) error {
+	if err := Parse(flags, args, out); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 {
+		return Usagef("unexpected argument %q", flags.Arg(0))
+	}
+	return nil
+}

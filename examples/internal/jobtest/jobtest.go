@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package jobtest runs the example in whose folder a test stands as users do:
-// as processes under gorun.
+// Package jobtest runs the example in whose folder a test stands as users do,
+// as processes under gorun, and in the test's own process.
 package jobtest
 
 import (
 	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -14,10 +15,59 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"github.com/goshmem/goshmem/fabric/loop"
 	"github.com/goshmem/goshmem/internal/race"
+	"github.com/goshmem/goshmem/shmem"
+	"github.com/goshmem/goshmem/shmem/shmemtest"
 )
+
+// An Example is what command.Main runs.
+type Example func(pe *shmem.PE, args []string, out io.Writer) error
+
+// InProcess runs an example on np PEs that are goroutines of the test. It returns
+// what PE 0 wrote, and the error of each PE.
+func InProcess(t testing.TB, np int, run Example, args []string, opts ...shmemtest.Option) (string, []error) {
+	t.Helper()
+	var out bytes.Buffer
+	errs := shmemtest.Try(t, np, func(pe *shmem.PE) error {
+		if pe.MyPE() == 0 {
+			return run(pe, args, &out)
+		}
+		return run(pe, args, io.Discard)
+	}, opts...)
+	return out.String(), errs
+}
+
+// Verify is InProcess for jobs that must end well and write want. It runs each
+// number of PEs twice: with PEs that are far from each other, and with near ones.
+func Verify(t testing.TB, run Example, args, want string, nps ...int) {
+	t.Helper()
+	for _, np := range nps {
+		for _, node := range []int{1, np} {
+			out, errs := InProcess(t, np, run, strings.Fields(args), shmemtest.Nodes(node))
+			for pe, err := range errs {
+				if err != nil {
+					t.Errorf("np=%d on nodes of %d, %s: PE %d: %v", np, node, args, pe, err)
+				}
+			}
+			if !strings.Contains(out, want) {
+				t.Errorf("np=%d on nodes of %d, %s: no %q in:\n%s", np, node, args, want, out)
+			}
+		}
+	}
+}
+
+// DropOne loses the first operation for which match returns true, for tests that
+// prove that an example notices.
+func DropOne(match func(loop.Event) bool) shmemtest.Option {
+	var dropped atomic.Bool
+	return shmemtest.Faults(loop.Faults{Drop: func(e loop.Event) bool {
+		return match(e) && dropped.CompareAndSwap(false, true)
+	}})
+}
 
 const module = "github.com/goshmem/goshmem"
 

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Package yard is what the PGAS yardsticks share: timing between barriers, a
+// sum over all PEs, and the table that shows forms of one program side by side.
+package yard
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/goshmem/goshmem/shmem"
+)
+
+// Seconds returns how long all PEs together take for f: from when each of them
+// is there until what all have issued on their default contexts is complete. It
+// is collective.
+func Seconds(pe *shmem.PE, f func()) float64 {
+	pe.BarrierAll()
+	start := time.Now()
+	f()
+	pe.BarrierAll()
+	return time.Since(start).Seconds()
+}
+
+// Sum returns the sum of v over all PEs, to each of them. It is collective.
+func Sum[T shmem.Numeric](pe *shmem.PE, v T) (T, error) {
+	x, err := shmem.Alloc[T](pe, 1)
+	if err != nil {
+		return v, err
+	}
+	x.Local()[0] = v
+	shmem.SumReduce(pe.World(), x, x)
+	sum := x.Local()[0]
+	shmem.Free(x)
+	return sum, nil
+}
+
+// A Form is one of several ways to do the same thing.
+type Form struct {
+	Name    string
+	Prepare func()     // makes this PE's part ready, or is nil
+	Run     func()     // is timed
+	Check   func() int // counts what is wrong in this PE's part
+}
+
+// Compare runs forms of a program that all do this many operations, over all
+// PEs, and writes their times, rates and errors to out, side by side. On PE 0 it
+// returns an error if something is wrong. It is collective.
+func Compare(pe *shmem.PE, out io.Writer, operations int, forms []Form) error {
+	header, seconds, rate, errors := "Form       =", "Seconds    =", "Million/s  =", "Errors     ="
+	failed := []string{}
+	for _, f := range forms {
+		if f.Prepare != nil {
+			f.Prepare()
+		}
+		t := Seconds(pe, f.Run)
+		wrong, err := Sum(pe, f.Check())
+		if err != nil {
+			return err
+		}
+		header += fmt.Sprintf("%12s", f.Name)
+		seconds += fmt.Sprintf("%12.4f", t)
+		rate += fmt.Sprintf("%12.3f", float64(operations)/t/1e6)
+		errors += fmt.Sprintf("%12d", wrong)
+		if wrong > 0 {
+			failed = append(failed, fmt.Sprintf("%s: %d errors", f.Name, wrong))
+		}
+	}
+	if pe.MyPE() != 0 {
+		return nil
+	}
+	if _, err := fmt.Fprintf(out, "%s\n%s\n%s\n%s\n", header, seconds, rate, errors); err != nil {
+		return err
+	}
+	if len(failed) > 0 {
+		return fmt.Errorf("%s", strings.Join(failed, "; "))
+	}
+	return nil
+}
