@@ -79,3 +79,32 @@ func Compare(pe *shmem.PE, out io.Writer, operations int, forms []Form) error {
 	}
 	return nil
 }
+
+// A Line is a value that a program reports under a key.
+type Line struct {
+	Key    string
+	Format string
+	Value  any
+}
+
+// Report writes the lines to out, and how many errors all PEs together have
+// found. On PE 0 it returns an error if there are any. It is collective.
+func Report(pe *shmem.PE, out io.Writer, wrong int, lines ...Line) error {
+	wrong, err := Sum(pe, wrong)
+	if err != nil || pe.MyPE() != 0 {
+		return err
+	}
+	for _, l := range append(lines, Line{"Errors", "%d", wrong}) {
+		if _, err := fmt.Fprintf(out, "%-16s= %s\n", l.Key, fmt.Sprintf(l.Format, l.Value)); err != nil {
+			return err
+		}
+	}
+	if wrong > 0 {
+		return fmt.Errorf("%d errors", wrong)
+	}
+	return nil
+}
+
+// Share returns the part [lo, hi) of n things that PE me of npes owns when they
+// are dealt in contiguous blocks that are as even as can be.
+func Share(n, me, npes int) (lo, hi int) { return n * me / npes, n * (me + 1) / npes }

@@ -41,3 +41,32 @@ func TestCompare_FailsOnPE0WhenAFormIsWrong(t *testing.T) {
 		}
 	}
 }
+
+func TestReport_FailsOnPE0WhenAPEHasErrors(t *testing.T) {
+	var out bytes.Buffer
+	errs := shmemtest.Try(t, 3, func(pe *shmem.PE) error {
+		return Report(pe, &out, pe.MyPE(), Line{"Size", "%d words", 7})
+	})
+	const want = "Size            = 7 words\nErrors          = 3\n"
+	if errs[0] == nil || errs[0].Error() != "3 errors" || out.String() != want {
+		t.Errorf("PE 0 has error %v and wrote:\n%s", errs[0], out.String())
+	}
+}
+
+func TestShare_DealsAllOnce(t *testing.T) {
+	for _, n := range []int{0, 1, 7, 64, 1000} {
+		for npes := 1; npes <= 9; npes++ {
+			next := 0
+			for me := range npes {
+				lo, hi := Share(n, me, npes)
+				if lo != next || hi-lo < n/npes || hi-lo > n/npes+1 {
+					t.Fatalf("Share(%d, %d, %d) is [%d, %d), want it to start at %d", n, me, npes, lo, hi, next)
+				}
+				next = hi
+			}
+			if next != n {
+				t.Errorf("%d PEs share %d of %d things", npes, next, n)
+			}
+		}
+	}
+}
