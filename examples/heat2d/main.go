@@ -47,7 +47,10 @@ func run(pe *shmem.PE, args []string, out io.Writer) error {
 		return err
 	}
 	taken := 0
-	seconds := yard.Seconds(pe, func() { taken = p.spread(*steps, *even) })
+	seconds, err := yard.Seconds(pe, func() { taken = p.spread(*steps, *even) })
+	if err != nil {
+		return err
+	}
 	after, err := yard.Sum(pe, p.heat())
 	if err != nil {
 		return err

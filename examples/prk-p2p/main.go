@@ -49,11 +49,14 @@ func run(pe *shmem.PE, args []string, out io.Writer) error {
 		return err
 	}
 	g.sweep() // untimed: touches all memory
-	seconds := yard.Seconds(pe, func() {
+	seconds, err := yard.Seconds(pe, func() {
 		for range *sweeps {
 			g.sweep()
 		}
 	})
+	if err != nil {
+		return err
+	}
 	const flops = 2 // for each point
 	points := float64(*rows-1) * float64(*columns-1) * float64(*sweeps)
 	return yard.Report(pe, out, g.check(),

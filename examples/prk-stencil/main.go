@@ -45,11 +45,14 @@ func run(pe *shmem.PE, args []string, out io.Writer) error {
 		return err
 	}
 	t.step() // untimed: touches all memory
-	seconds := yard.Seconds(pe, func() {
+	seconds, err := yard.Seconds(pe, func() {
 		for range *iterations {
 			t.step()
 		}
 	})
+	if err != nil {
+		return err
+	}
 	active := float64(*n-2*radius) * float64(*n-2*radius)
 	return yard.Report(pe, out, t.check(*iterations+1),
 		yard.Line{Key: "Grid points", Format: "%d", Value: *n * *n},

@@ -40,11 +40,14 @@ func run(pe *shmem.PE, args []string, out io.Writer) error {
 		return err
 	}
 	m.step() // untimed: touches all memory
-	seconds := yard.Seconds(pe, func() {
+	seconds, err := yard.Seconds(pe, func() {
 		for range *iterations {
 			m.step()
 		}
 	})
+	if err != nil {
+		return err
+	}
 	bytes := 2 * 8 * float64(*n) * float64(*n) * float64(*iterations) // one matrix is read, one is written
 	return yard.Report(pe, out, m.check(*iterations+1),
 		yard.Line{Key: "Matrix order", Format: "%d", Value: *n},

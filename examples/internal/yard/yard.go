@@ -16,12 +16,20 @@ import (
 // Seconds returns how long all PEs together take for f: from when each of them
 // is there until what all have issued on their default contexts is complete. It
 // is collective.
-func Seconds(pe *shmem.PE, f func()) float64 {
+func Seconds(pe *shmem.PE, f func()) (float64, error) {
+	x, err := shmem.Alloc[float64](pe, 1)
+	if err != nil {
+		return 0, err
+	}
 	pe.BarrierAll()
 	start := time.Now()
 	f()
 	pe.BarrierAll()
-	return time.Since(start).Seconds()
+	x.Local()[0] = time.Since(start).Seconds()
+	shmem.MaxReduce(pe.World(), x, x) // the time of the PE that could start first
+	seconds := x.Local()[0]
+	shmem.Free(x)
+	return seconds, nil
 }
 
 // Sum returns the sum of v over all PEs, to each of them. It is collective.
@@ -55,7 +63,10 @@ func Compare(pe *shmem.PE, out io.Writer, operations int, forms []Form) error {
 		if f.Prepare != nil {
 			f.Prepare()
 		}
-		t := Seconds(pe, f.Run)
+		t, err := Seconds(pe, f.Run)
+		if err != nil {
+			return err
+		}
 		wrong, err := Sum(pe, f.Check())
 		if err != nil {
 			return err
