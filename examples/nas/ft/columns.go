@@ -24,9 +24,9 @@ func rowsOf(block []complex128, length int) rows {
 	return r
 }
 
-// load sets to to the rows' elements from x on, a row an element.
-func (r rows) load(to []columns, x int) {
-	for i, row := range r {
+// load sets to to the rows' numbers from x on, a row an element.
+func load(to []columns, from rows, x int) {
+	for i, row := range from {
 		c := &to[i]
 		for lane, v := range (*[lanes]complex128)(row[x:]) {
 			c.re[lane], c.im[lane] = real(v), imag(v)
@@ -35,8 +35,8 @@ func (r rows) load(to []columns, x int) {
 }
 
 // store is the reverse of load.
-func (r rows) store(from []columns, x int) {
-	for i, row := range r {
+func store(to rows, from []columns, x int) {
+	for i, row := range to {
 		c, row := &from[i], (*[lanes]complex128)(row[x:])
 		for lane := range row {
 			row[lane] = complex(c.re[lane], c.im[lane])
@@ -44,10 +44,10 @@ func (r rows) store(from []columns, x int) {
 	}
 }
 
-// evolve is load of the complex conjugates, after it has multiplied each
-// element of the rows by the product of the factors of its column, its row, and
-// all.
-func (r rows) evolve(to []columns, x int, ofColumn, ofRow []float64, ofAll float64) {
+// evolve multiplies the rows' numbers from x on by the product of the factors of
+// their column, their row, and all. It sets to to the complex conjugates, a row
+// an element.
+func evolve(to []columns, r rows, x int, ofColumn, ofRow []float64, ofAll float64) {
 	factors := (*[lanes]float64)(ofColumn[x:])
 	for i, row := range r {
 		c, row := &to[i], (*[lanes]complex128)(row[x:])
@@ -61,9 +61,9 @@ func (r rows) evolve(to []columns, x int, ofColumn, ofRow []float64, ofAll float
 	}
 }
 
-// loadAcross sets to to as many rows as there are lanes, from row y on, a row a lane.
-func (r rows) loadAcross(to []columns, y int) {
-	for lane, row := range r[y:][:lanes] {
+// loadAcross sets to to as many rows as there are lanes, a row a lane.
+func loadAcross(to []columns, from rows) {
+	for lane, row := range from[:lanes] {
 		row = row[:len(to)]
 		for i, v := range row {
 			to[i].re[lane], to[i].im[lane] = real(v), imag(v)
@@ -72,8 +72,8 @@ func (r rows) loadAcross(to []columns, y int) {
 }
 
 // storeAcross is the reverse of loadAcross.
-func (r rows) storeAcross(from []columns, y int) {
-	for lane, row := range r[y:][:lanes] {
+func storeAcross(to rows, from []columns) {
+	for lane, row := range to[:lanes] {
 		row = row[:len(from)]
 		for i := range row {
 			row[i] = complex(from[i].re[lane], from[i].im[lane])

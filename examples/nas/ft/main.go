@@ -11,6 +11,8 @@
 //	gorun -np 2 ft -class A
 package main
 
+//go:generate go -C ../_asm run ./ft ../ft
+
 import (
 	"fmt"
 	"time"
@@ -19,7 +21,7 @@ import (
 	"github.com/goshmem/goshmem/shmem"
 )
 
-func main() { nas.Main("FT", run) }
+func main() { nas.Main("FT", run, forms()...) }
 
 func run(pe *shmem.PE, opt nas.Options) (nas.Report, error) {
 	p := problems[opt.Class]
@@ -28,7 +30,7 @@ func run(pe *shmem.PE, opt nas.Options) (nas.Report, error) {
 		iterations = len(p.checksums)
 	}
 	timers := nas.NewTimers(opt.Timers, sections...)
-	s, err := newSolver(pe, p, timers)
+	s, err := newSolver(pe, p, loopsOf(opt.Form), timers)
 	if err != nil {
 		return nas.Report{}, err
 	}

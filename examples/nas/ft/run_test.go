@@ -20,7 +20,7 @@ func TestFT_ClassSInProcess(t *testing.T) {
 	for np := 1; np <= 8; np *= 2 {
 		var out bytes.Buffer
 		shmemtest.Run(t, np, func(pe *shmem.PE) error {
-			return nas.Run(pe, "FT", run, []string{"-class", "S", "-timers"}, &out)
+			return nas.Run(pe, "FT", run, []string{"-class", "S", "-timers"}, &out, forms()...)
 		}, shmemtest.Heap(heap))
 		for _, want := range []string{
 			"Verification    =               SUCCESSFUL\n",
@@ -34,11 +34,24 @@ func TestFT_ClassSInProcess(t *testing.T) {
 	}
 }
 
-// Nodes of two PEs: some rows are read in place, the others are fetched.
+func TestFT_EveryForm(t *testing.T) {
+	for _, form := range append([]nas.Form{nas.Go}, nas.Runs(forms())...) {
+		var out bytes.Buffer
+		shmemtest.Run(t, 1, func(pe *shmem.PE) error {
+			return nas.Run(pe, "FT", run, []string{"-class", "S", "-kernel", string(form)}, &out, forms()...)
+		}, shmemtest.Heap(heap))
+		if !strings.Contains(out.String(), "Verification    =               SUCCESSFUL\n") {
+			t.Errorf("%s wrote:\n%s", form, out.String())
+		}
+	}
+}
+
+// Nodes of two PEs: some rows are read in place, the others are fetched. The
+// race detector sees what Go does, not what assembly does.
 func TestFT_NearAndFar(t *testing.T) {
 	var out bytes.Buffer
 	shmemtest.Run(t, 4, func(pe *shmem.PE) error {
-		return nas.Run(pe, "FT", run, []string{"-class", "S"}, &out)
+		return nas.Run(pe, "FT", run, []string{"-class", "S", "-kernel", "go"}, &out, forms()...)
 	}, shmemtest.Nodes(2), shmemtest.Heap(heap))
 	if !strings.Contains(out.String(), "Verification    =               SUCCESSFUL\n") {
 		t.Errorf("it wrote:\n%s", out.String())
@@ -57,7 +70,7 @@ func TestFT_FindsLostRows(t *testing.T) {
 	}}
 	var out bytes.Buffer
 	errs := shmemtest.Try(t, 2, func(pe *shmem.PE) error {
-		return nas.Run(pe, "FT", run, []string{"-class", "S"}, &out)
+		return nas.Run(pe, "FT", run, []string{"-class", "S"}, &out, forms()...)
 	}, shmemtest.Faults(lost), shmemtest.Heap(heap))
 	if errs[0] == nil || !strings.Contains(errs[0].Error(), "FT class S: verification failed") {
 		t.Errorf("PE 0 has error %v, want a failed verification", errs[0])

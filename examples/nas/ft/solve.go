@@ -28,6 +28,7 @@ var sections = []string{"Setup", "x and y", "z", "Exchange", "Checksum"}
 type solver struct {
 	problem
 	pe     *shmem.PE
+	loops  loops
 	timers *nas.Timers
 	sum    *nas.Sum
 
@@ -44,13 +45,13 @@ type solver struct {
 }
 
 // newSolver is collective over all PEs.
-func newSolver(pe *shmem.PE, p problem, timers *nas.Timers) (*solver, error) {
+func newSolver(pe *shmem.PE, p problem, l loops, timers *nas.Timers) (*solver, error) {
 	npes := pe.NPEs()
 	if most := min(p.ny, p.nz); npes&(npes-1) != 0 || npes > most {
 		return nil, command.Usagef("FT of %d×%d×%d points runs on a power of two of PEs, %d at most, not on %d",
 			p.nx, p.ny, p.nz, most, npes)
 	}
-	s := &solver{problem: p, pe: pe, timers: timers, planes: p.nz / npes, walls: p.ny / npes}
+	s := &solver{problem: p, pe: pe, loops: l, timers: timers, planes: p.nz / npes, walls: p.ny / npes}
 	share := p.points() / npes
 	s.field, s.spectrum = make([]complex128, share), make([]complex128, share)
 	var err error
@@ -72,7 +73,7 @@ func (s *solver) prepare() {
 		re := stream.Next()
 		s.field[i] = complex(re, stream.Next())
 	}
-	s.x, s.y, s.z = newTransform(s.nx), newTransform(s.ny), newTransform(s.nz)
+	s.x, s.y, s.z = newTransform(s.nx, s.loops), newTransform(s.ny, s.loops), newTransform(s.nz, s.loops)
 	s.decayX, s.decayY, s.decayZ = decay(s.nx), decay(s.ny), decay(s.nz)
 	s.timers.Lap(timeSetup)
 }
@@ -98,8 +99,8 @@ func (s *solver) forward() {
 		s.alongX(field)
 		half := rowsOf(part(s.exchange.Local(), plane, s.planes), s.nx)
 		for x := 0; x < s.nx; x += lanes {
-			field.load(s.y.x, x)
-			half.store(s.y.run(), x)
+			s.loops.load(s.y.x, field, x)
+			s.loops.store(half, s.y.run(), x)
 		}
 	}
 	s.timers.Lap(timePlanes)
@@ -110,8 +111,8 @@ func (s *solver) forward() {
 		half := s.toWalls.rows(wall)
 		spectrum := rowsOf(part(s.spectrum, wall, s.walls), s.nx)
 		for x := 0; x < s.nx; x += lanes {
-			half.load(s.z.x, x)
-			spectrum.store(s.z.run(), x)
+			s.loops.load(s.z.x, half, x)
+			s.loops.store(spectrum, s.z.run(), x)
 		}
 	}
 	s.timers.Lap(timeWalls)
@@ -128,8 +129,8 @@ func (s *solver) step() {
 		half := rowsOf(part(s.exchange.Local(), wall, s.walls), s.nx)
 		decay := s.decayY[s.pe.MyPE()*s.walls+wall]
 		for x := 0; x < s.nx; x += lanes {
-			spectrum.evolve(s.z.x, x, s.decayX, s.decayZ, decay)
-			half.store(s.z.run(), x)
+			s.loops.evolve(s.z.x, spectrum, x, s.decayX, s.decayZ, decay)
+			s.loops.store(half, s.z.run(), x)
 		}
 	}
 	s.timers.Lap(timeWalls)
@@ -140,8 +141,8 @@ func (s *solver) step() {
 		half := s.toPlanes.rows(plane)
 		field := rowsOf(part(s.field, plane, s.planes), s.nx)
 		for x := 0; x < s.nx; x += lanes {
-			half.load(s.y.x, x)
-			field.store(s.y.run(), x)
+			s.loops.load(s.y.x, half, x)
+			s.loops.store(field, s.y.run(), x)
 		}
 		s.alongX(field)
 	}
@@ -151,8 +152,8 @@ func (s *solver) step() {
 // alongX transforms the rows of a plane, in place.
 func (s *solver) alongX(plane rows) {
 	for y := 0; y < len(plane); y += lanes {
-		plane.loadAcross(s.x.x, y)
-		plane.storeAcross(s.x.run(), y)
+		s.loops.loadAcross(s.x.x, plane[y:])
+		s.loops.storeAcross(plane[y:], s.x.run())
 	}
 }
 

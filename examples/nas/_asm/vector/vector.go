@@ -173,3 +173,44 @@ func (a *Assembler) Join(first, second reg.VecVirtual) (v, w reg.VecVirtual) {
 	a.VUNPCKHPD(second, first, w)
 	return v, w
 }
+
+// Sub returns y − x. x may be in memory.
+func (a *Assembler) Sub(x operand.Op, y reg.VecVirtual) reg.VecVirtual {
+	v := a.New()
+	a.VSUBPD(x, y, v)
+	return v
+}
+
+// Transpose returns the columns of the square matrix whose rows these vectors are.
+func (a *Assembler) Transpose(rows []reg.VecVirtual) []reg.VecVirtual {
+	pairs := make([]reg.VecVirtual, a.Lanes) // numbers of two rows, from every second column
+	for i := 0; i < a.Lanes; i += 2 {
+		pairs[i], pairs[i+1] = a.New(), a.New()
+		a.VUNPCKLPD(rows[i+1], rows[i], pairs[i])
+		a.VUNPCKHPD(rows[i+1], rows[i], pairs[i+1])
+	}
+	columns := make([]reg.VecVirtual, a.Lanes)
+	for odd := range 2 {
+		if a.Lanes == 4 {
+			columns[odd], columns[odd+2] = a.New(), a.New()
+			a.VPERM2F128(operand.U8(0x20), pairs[odd+2], pairs[odd], columns[odd])
+			a.VPERM2F128(operand.U8(0x31), pairs[odd+2], pairs[odd], columns[odd+2])
+			continue
+		}
+		// By pairs of numbers, 0 to 3, first and third or second and fourth of two vectors.
+		first02, first13 := a.everyOther(pairs[odd], pairs[odd+2])
+		last02, last13 := a.everyOther(pairs[odd+4], pairs[odd+6])
+		columns[odd], columns[odd+4] = a.everyOther(first02, last02)
+		columns[odd+2], columns[odd+6] = a.everyOther(first13, last13)
+	}
+	return columns
+}
+
+// everyOther returns the first and third pairs of numbers of v and of w, and the
+// second and fourth of both.
+func (a *Assembler) everyOther(v, w reg.VecVirtual) (even, odd reg.VecVirtual) {
+	even, odd = a.New(), a.New()
+	a.VSHUFF64X2(operand.U8(0b10001000), w, v, even)
+	a.VSHUFF64X2(operand.U8(0b11011101), w, v, odd)
+	return even, odd
+}
