@@ -12,6 +12,8 @@
 //	gorun -np 2 cg -class A
 package main
 
+//go:generate go -C ../_asm run ./cg ../cg
+
 import (
 	"fmt"
 	"time"
@@ -20,7 +22,7 @@ import (
 	"github.com/goshmem/goshmem/shmem"
 )
 
-func main() { nas.Main("CG", run) }
+func main() { nas.Main("CG", run, forms()...) }
 
 func run(pe *shmem.PE, opt nas.Options) (nas.Report, error) {
 	p := problems[opt.Class]
@@ -29,7 +31,7 @@ func run(pe *shmem.PE, opt nas.Options) (nas.Report, error) {
 		iterations = p.iterations
 	}
 	timers := nas.NewTimers(opt.Timers, sections...)
-	s, err := newSolver(pe, p, timers)
+	s, err := newSolver(pe, p, productOf(opt.Form), timers)
 	if err != nil {
 		return nas.Report{}, err
 	}

@@ -17,14 +17,18 @@ type matrix []stripe
 // i has values start[i] to start[i+1]-1, in columns that ascend. Numbers of
 // columns within a stripe take two bytes, so that a product reads ten bytes an
 // element instead of twelve, and they need no bounds check. What it reads of the
-// other factor fits in the second cache.
+// other factor fits in the second cache. Rows are filled up with zeros to whole
+// groups of elements.
 type stripe struct {
 	start   []int
 	columns []uint16
 	values  []float64
 }
 
-const width = 1 << 16 // of a stripe
+const (
+	width = 1 << 16 // of a stripe
+	group = 4       // elements
+)
 
 // padded returns n rounded up to whole stripes.
 func padded(n int) int { return (n + width - 1) / width * width }
@@ -148,48 +152,20 @@ func (b *builder) matrix(columns int) matrix {
 			sum[c], met[c] = 0, false
 		}
 		for k := range m {
-			m[k].start[i+1] = len(m[k].values)
+			s := &m[k]
+			for len(s.values)%group != 0 {
+				s.columns, s.values = append(s.columns, s.columns[len(s.columns)-1]), append(s.values, 0)
+			}
+			s.start[i+1] = len(s.values)
 		}
 	}
 	return m
 }
 
 // multiply makes q the product of the matrix and p, which is padded.
-func (m matrix) multiply(q, p []float64) {
+func (m matrix) multiply(q, p []float64, by product) {
 	clear(q)
 	for i := range m {
-		m[i].multiply(q, (*[width]float64)(p[i*width:]))
+		by(&m[i], q, (*[width]float64)(p[i*width:]))
 	}
-}
-
-// multiply adds the product of the stripe and its part of p to q.
-func (s *stripe) multiply(q []float64, p *[width]float64) {
-	for i := range q {
-		lo, hi := s.start[i], s.start[i+1]
-		q[i] += gatherDot(s.values[lo:hi], s.columns[lo:hi], p)
-	}
-}
-
-// gatherDot returns the scalar product of values and the elements of p at
-// columns, as many. Four sums take turns, for an addition not to wait for the one
-// before.
-func gatherDot(values []float64, columns []uint16, p *[width]float64) float64 {
-	var s0, s1, s2, s3 float64
-	columns = columns[:len(values)]
-	i := 0
-	for ; i <= len(values)-8; i += 8 {
-		v, c := values[i:i+8:i+8], columns[i:i+8:i+8]
-		s0 += v[0] * p[c[0]]
-		s1 += v[1] * p[c[1]]
-		s2 += v[2] * p[c[2]]
-		s3 += v[3] * p[c[3]]
-		s0 += v[4] * p[c[4]]
-		s1 += v[5] * p[c[5]]
-		s2 += v[6] * p[c[6]]
-		s3 += v[7] * p[c[7]]
-	}
-	for ; i < len(values); i++ {
-		s0 += values[i] * p[columns[i]]
-	}
-	return (s0 + s1) + (s2 + s3)
 }

@@ -18,7 +18,7 @@ func TestCG_ClassSInProcess(t *testing.T) {
 	for np := 1; np <= 4; np++ {
 		var out bytes.Buffer
 		shmemtest.Run(t, np, func(pe *shmem.PE) error {
-			return nas.Run(pe, "CG", run, []string{"-class", "S", "-timers"}, &out)
+			return nas.Run(pe, "CG", run, []string{"-class", "S", "-timers"}, &out, forms()...)
 		})
 		for _, want := range []string{
 			"Verification    =               SUCCESSFUL\n",
@@ -32,11 +32,23 @@ func TestCG_ClassSInProcess(t *testing.T) {
 	}
 }
 
+func TestCG_EveryForm(t *testing.T) {
+	for _, form := range append([]nas.Form{nas.Go}, nas.Runs(forms())...) {
+		var out bytes.Buffer
+		shmemtest.Run(t, 1, func(pe *shmem.PE) error {
+			return nas.Run(pe, "CG", run, []string{"-class", "S", "-kernel", string(form)}, &out, forms()...)
+		})
+		if !strings.Contains(out.String(), "Verification    =               SUCCESSFUL\n") {
+			t.Errorf("%s wrote:\n%s", form, out.String())
+		}
+	}
+}
+
 // Nodes of two PEs: some parts are read in place, the others are fetched.
 func TestCG_NearAndFar(t *testing.T) {
 	var out bytes.Buffer
 	shmemtest.Run(t, 4, func(pe *shmem.PE) error {
-		return nas.Run(pe, "CG", run, []string{"-class", "S"}, &out)
+		return nas.Run(pe, "CG", run, []string{"-class", "S"}, &out, forms()...)
 	}, shmemtest.Nodes(2))
 	if !strings.Contains(out.String(), "Verification    =               SUCCESSFUL\n") {
 		t.Errorf("it wrote:\n%s", out.String())
@@ -51,7 +63,7 @@ func TestCG_FindsLostParts(t *testing.T) {
 	}}
 	var out bytes.Buffer
 	errs := shmemtest.Try(t, 2, func(pe *shmem.PE) error {
-		return nas.Run(pe, "CG", run, []string{"-class", "S"}, &out)
+		return nas.Run(pe, "CG", run, []string{"-class", "S"}, &out, forms()...)
 	}, shmemtest.Faults(lost))
 	if errs[0] == nil || !strings.Contains(errs[0].Error(), "CG class S: verification failed") {
 		t.Errorf("PE 0 has error %v, want a failed verification", errs[0])

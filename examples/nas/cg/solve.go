@@ -32,19 +32,20 @@ type solver struct {
 	timers *nas.Timers
 	sum    *nas.Sum
 
-	matrix matrix
-	bounds []int              // PE p has rows bounds[p] up to bounds[p+1]
-	x, q   []float64          // this PE's parts
-	r, z   shmem.Sym[float64] // the same, for all to read
-	p      []float64          // whole, and padded for the matrix
-	copies []float64          // whole; used where PEs are far
+	product product
+	matrix  matrix
+	bounds  []int              // PE p has rows bounds[p] up to bounds[p+1]
+	x, q    []float64          // this PE's parts
+	r, z    shmem.Sym[float64] // the same, for all to read
+	p       []float64          // whole, and padded for the matrix
+	copies  []float64          // whole; used where PEs are far
 }
 
 // newSolver is collective over all PEs.
-func newSolver(pe *shmem.PE, p problem, timers *nas.Timers) (*solver, error) {
+func newSolver(pe *shmem.PE, p problem, by product, timers *nas.Timers) (*solver, error) {
 	me, npes := pe.MyPE(), pe.NPEs()
 	s := &solver{
-		pe: pe, timers: timers, bounds: make([]int, npes+1),
+		pe: pe, timers: timers, product: by, bounds: make([]int, npes+1),
 		p: make([]float64, padded(p.rows)), copies: make([]float64, p.rows),
 	}
 	for i := range npes {
@@ -97,7 +98,7 @@ func (s *solver) conjugate() (residual float64) {
 	rho := s.total(dot(r, r))
 	s.direct(0)
 	for range steps {
-		s.matrix.multiply(s.q, s.p)
+		s.matrix.multiply(s.q, s.p, s.product)
 		s.timers.Lap(timeProduct)
 		alpha := rho / s.total(dot(own, s.q))
 		add(z, alpha, own)
@@ -110,7 +111,7 @@ func (s *solver) conjugate() (residual float64) {
 	// z is complete, like r, since the last sum.
 	s.each(s.z, func(part []float64, first int) { copy(s.p[first:], part) })
 	s.timers.Lap(timeGather)
-	s.matrix.multiply(s.q, s.p)
+	s.matrix.multiply(s.q, s.p, s.product)
 	s.timers.Lap(timeProduct)
 	return math.Sqrt(s.total(distance2(s.x, s.q)))
 }
