@@ -15,17 +15,19 @@ import (
 
 func TestTorus_HoldsEachPEOnce(t *testing.T) {
 	for _, c := range []struct {
-		npes int
-		size [axes]int
+		npes, edge int
+		size       [axes]int
 	}{
-		{1, [axes]int{1, 1, 1}},
-		{2, [axes]int{1, 1, 2}},
-		{4, [axes]int{1, 2, 2}},
-		{8, [axes]int{2, 2, 2}},
-		{32, [axes]int{2, 4, 4}},
+		{1, 32, [axes]int{1, 1, 1}},
+		{2, 32, [axes]int{1, 1, 2}},
+		{4, 32, [axes]int{1, 2, 2}},
+		{8, 32, [axes]int{1, 2, 4}},
+		{32, 32, [axes]int{1, 4, 8}},
+		{128, 256, [axes]int{2, 8, 8}},
+		{1024, 1024, [axes]int{4, 16, 16}},
 	} {
 		for pe := range c.npes {
-			torus, err := newTorus(pe, c.npes, 32)
+			torus, err := newTorus(pe, c.npes, c.edge)
 			if err != nil || torus.size != c.size {
 				t.Fatalf("%d PEs are laid out as %v, error %v, want %v", c.npes, torus.size, err, c.size)
 			}
@@ -84,17 +86,13 @@ func numbered(n [axes]int) grid {
 }
 
 // Every point of each PE's part, ghosts and their corners too, is the point of
-// the cube that it stands for, whatever the PEs' number; twice, for the second
-// inbox.
+// the cube that it stands for, on any torus; and again, for both inboxes.
 func TestGhosts_AreThePointsOfTheTorus(t *testing.T) {
 	const edge = 8
 	point := func(x, y, z int) float64 { return float64((z*edge+y)*edge + x + 1) }
-	for _, np := range []int{1, 2, 4, 8} {
-		shmemtest.Run(t, np, func(pe *shmem.PE) error {
-			torus, err := newTorus(pe.MyPE(), np, edge)
-			if err != nil {
-				return err
-			}
+	for _, size := range [][axes]int{{1, 1, 1}, {2, 1, 1}, {1, 2, 1}, {1, 1, 2}, {1, 1, 4}, {2, 2, 2}} {
+		shmemtest.Run(t, size[axisX]*size[axisY]*size[axisZ], func(pe *shmem.PE) error {
+			torus := torusOf(pe.MyPE(), size)
 			g := newGrid(torus.share(edge))
 			x, err := newGhosts(pe, torus, &g)
 			if err != nil {
@@ -123,7 +121,7 @@ func TestGhosts_AreThePointsOfTheTorus(t *testing.T) {
 					}
 				})
 				if wrong > 0 {
-					t.Errorf("np=%d, PE %d, exchange %v: %d points are wrong", np, pe.MyPE(), scale, wrong)
+					t.Errorf("torus %v, PE %d, exchange %v: %d points are wrong", size, pe.MyPE(), scale, wrong)
 				}
 			}
 			return nil
@@ -142,12 +140,9 @@ func TestSource_IsTheExtremesOfAllPoints(t *testing.T) {
 	}
 	sorted := slices.Sorted(slices.Values(all))
 	least, most := sorted[charges], sorted[len(sorted)-charges-1]
-	for _, np := range []int{1, 2, 8} {
-		shmemtest.Run(t, np, func(pe *shmem.PE) error {
-			torus, err := newTorus(pe.MyPE(), np, edge)
-			if err != nil {
-				return err
-			}
+	for _, size := range [][axes]int{{1, 1, 1}, {1, 1, 2}, {2, 2, 2}} {
+		shmemtest.Run(t, size[axisX]*size[axisY]*size[axisZ], func(pe *shmem.PE) error {
+			torus := torusOf(pe.MyPE(), size)
 			v := newGrid(torus.share(edge))
 			if err := source(pe, &v, torus, edge); err != nil {
 				return err
@@ -164,7 +159,7 @@ func TestSource_IsTheExtremesOfAllPoints(t *testing.T) {
 							want = 1
 						}
 						if got := v.data[v.at(x, y, z)]; got != want {
-							t.Fatalf("np=%d, PE %d: (%d, %d, %d) is %v, want %v", np, pe.MyPE(), x, y, z, got, want)
+							t.Fatalf("torus %v, PE %d: (%d, %d, %d) is %v, want %v", size, pe.MyPE(), x, y, z, got, want)
 						}
 					}
 				}

@@ -46,12 +46,8 @@ type multigrid struct {
 	sum    shmem.Sym[float64]
 }
 
-// newMultigrid is collective over all PEs.
-func newMultigrid(pe *shmem.PE, p problem, k planes, timers *nas.Timers) (*multigrid, error) {
-	t, err := newTorus(pe.MyPE(), pe.NPEs(), p.edge())
-	if err != nil {
-		return nil, err
-	}
+// newMultigrid is collective over all PEs, which t holds.
+func newMultigrid(pe *shmem.PE, p problem, t torus, k planes, timers *nas.Timers) (*multigrid, error) {
 	m := &multigrid{problem: p, planes: k, pe: pe, timers: timers, torus: t, levels: make([]level, p.logEdge+1)}
 	for i := 1; i <= p.logEdge; i++ {
 		n := [axes]int{1 << i, 1 << i, 1 << i}
@@ -64,6 +60,7 @@ func newMultigrid(pe *shmem.PE, p problem, k planes, timers *nas.Timers) (*multi
 	if err := source(pe, &m.v, t, p.edge()); err != nil {
 		return nil, err
 	}
+	var err error
 	if m.ghosts, err = newGhosts(pe, t, &m.v); err != nil {
 		return nil, err
 	}
@@ -74,11 +71,8 @@ func newMultigrid(pe *shmem.PE, p problem, k planes, timers *nas.Timers) (*multi
 	return m, err
 }
 
-// start finds the residual of the solution u = 0.
-func (m *multigrid) start() {
-	clear(m.finest().u.data)
-	m.finestResidual()
-}
+// reset sets u = 0.
+func (m *multigrid) reset() { clear(m.finest().u.data) }
 
 // finest returns the finest level.
 func (m *multigrid) finest() *level { return &m.levels[m.logEdge] }
@@ -110,11 +104,12 @@ func (m *multigrid) cycle() {
 			coarse = m.gather.part(&coarse)
 		}
 		if k == m.logEdge {
-			m.prolongTo(&l.u, &coarse)
+			prolong(&m.planes, &l.u, &coarse)
+			m.timers.Lap(timeProlongation)
 			m.residualOf(&l.r, &m.v, &l.u)
 		} else {
-			clear(l.u.data)
-			m.prolongTo(&l.u, &coarse)
+			interpolate(&m.planes, &l.u, &coarse)
+			m.timers.Lap(timeProlongation)
 			m.residualOf(&l.r, &l.r, &l.u)
 		}
 		m.refresh(&l.r)
@@ -133,9 +128,10 @@ func (m *multigrid) solveCoarse() {
 	}
 	for k := 1; k <= coarseLevel; k++ {
 		l := &m.levels[k]
-		clear(l.u.data)
-		if k > 1 {
-			prolong(&m.planes, &l.u, &m.levels[k-1].u)
+		if k == 1 {
+			clear(l.u.data)
+		} else {
+			interpolate(&m.planes, &l.u, &m.levels[k-1].u)
 			residual(&m.planes, &l.r, &l.r, &l.u)
 			wrapAll(&l.r)
 		}
@@ -157,11 +153,6 @@ func (m *multigrid) smoothBy(u, r *grid) {
 func (m *multigrid) restrictTo(coarse, fine *grid) {
 	restrict(&m.planes, coarse, fine)
 	m.timers.Lap(timeRestriction)
-}
-
-func (m *multigrid) prolongTo(fine, coarse *grid) {
-	prolong(&m.planes, fine, coarse)
-	m.timers.Lap(timeProlongation)
 }
 
 func (m *multigrid) refresh(g *grid) {

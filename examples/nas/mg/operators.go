@@ -55,6 +55,15 @@ func prolong(k *planes, fine, coarse *grid) {
 	}
 }
 
+// interpolate sets the fine grid to the coarse, as prolong adds it: to zeros, a
+// plane at a time, which then are in the cache.
+func interpolate(k *planes, fine, coarse *grid) {
+	for z := range fine.n[axisZ] + 2 {
+		clear(fine.from(0, 0, z, fine.plane-lane+2))
+		k.prolong(fine, coarse, z)
+	}
+}
+
 func residualPlane(r, v, u *grid, z int, w *weights) {
 	for y := 1; y <= r.n[axisY]; y++ {
 		residualRow(r.interior(y, z), v.interior(y, z), u.around(y, z), u.row, u.plane, w)

@@ -33,6 +33,27 @@ func TestMG_ClassSInProcess(t *testing.T) {
 	}
 }
 
+// Classes are cut across x on many PEs only, but it may be done on few.
+func TestMG_AlsoCutAcrossX(t *testing.T) {
+	for _, size := range [][axes]int{{2, 1, 1}, {2, 2, 1}, {2, 2, 2}} {
+		p := problems['S']
+		shmemtest.Run(t, size[axisX]*size[axisY]*size[axisZ], func(pe *shmem.PE) error {
+			m, err := newMultigrid(pe, p, torusOf(pe.MyPE(), size), planesOf(nas.Go), nas.NewTimers(false))
+			if err != nil {
+				return err
+			}
+			m.finestResidual()
+			for range p.iterations {
+				m.cycle()
+			}
+			if norm := m.norm(); !p.verify(norm) {
+				t.Errorf("torus %v: PE %d has norm %v, want %v", size, pe.MyPE(), norm, p.norm)
+			}
+			return nil
+		})
+	}
+}
+
 // Each cycle leaves a residual that is many times smaller.
 func TestMG_ConvergesFurther(t *testing.T) {
 	var out bytes.Buffer

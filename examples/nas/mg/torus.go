@@ -2,32 +2,46 @@
 
 package main
 
-import (
-	"math/bits"
-
-	"github.com/goshmem/goshmem/examples/internal/command"
-)
+import "github.com/goshmem/goshmem/examples/internal/command"
 
 // torus is the PEs as a box with periodic ends, each of which holds the same
-// part of the cube. Doubling their number halves the parts across z, then y, then
-// x, and then z again: rows, which are contiguous, are cut last.
+// part of the cube.
 type torus struct {
 	size [axes]int // PEs along each axis
 	at   [axes]int // this PE
 }
 
-// newTorus lays out npes PEs. The error is a usage error: a cube of edge³ points
-// is not to be cut into npes equal parts, or some would be too small.
+// rowValue is how much longer than along the other axes parts must be along x to
+// be cut there: that makes rows shorter, and its faces' points lie far apart in
+// memory.
+const rowValue = 4
+
+// newTorus lays out npes PEs: it halves the parts of the cube where they are
+// longest until there are enough. The error is a usage error: edge³ points are
+// not to be cut into npes equal parts, or some would be too small.
 func newTorus(me, npes, edge int) (torus, error) {
 	if npes&(npes-1) != 0 || npes > edge {
 		return torus{}, command.Usagef("MG of %d³ points runs on a power of two of PEs, %d at most, not on %d", edge, edge, npes)
 	}
-	t := torus{size: [axes]int{1, 1, 1}}
-	for i := range bits.Len(uint(npes)) - 1 {
-		t.size[axisZ-i%axes] *= 2
+	size := [axes]int{1, 1, 1}
+	for ; npes > 1; npes /= 2 {
+		longest := axisZ
+		if edge/size[axisY] > edge/size[longest] {
+			longest = axisY
+		}
+		if edge/size[axisX] > rowValue*edge/size[longest] {
+			longest = axisX
+		}
+		size[longest] *= 2
 	}
+	return torusOf(me, size), nil
+}
+
+// torusOf returns the torus of this size from the place of PE me.
+func torusOf(me int, size [axes]int) torus {
+	t := torus{size: size}
 	t.at = t.place(me)
-	return t, nil
+	return t
 }
 
 // place returns where a PE is.
