@@ -6,8 +6,7 @@ import "github.com/goshmem/goshmem/shmem"
 
 // coarseLevel is the finest of the levels that every PE has whole: a few thousand
 // points, which take about as long as two exchanges of ghosts between near PEs.
-// Any class has at least one level more, and on no torus of its are there more
-// PEs along an axis than this level has points.
+// Any class has at least one level more.
 const coarseLevel = 4
 
 // gather collects coarseLevel's residual, of which each PE has computed its

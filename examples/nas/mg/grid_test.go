@@ -20,10 +20,10 @@ func TestTorus_HoldsEachPEOnce(t *testing.T) {
 	}{
 		{1, 32, [axes]int{1, 1, 1}},
 		{2, 32, [axes]int{1, 1, 2}},
-		{4, 32, [axes]int{1, 2, 2}},
-		{8, 32, [axes]int{1, 2, 4}},
-		{32, 32, [axes]int{1, 4, 8}},
-		{128, 256, [axes]int{2, 8, 8}},
+		{8, 256, [axes]int{1, 1, 8}},
+		{16, 256, [axes]int{1, 2, 8}},
+		{32, 32, [axes]int{1, 2, 16}},
+		{128, 256, [axes]int{1, 8, 16}},
 		{1024, 1024, [axes]int{4, 16, 16}},
 	} {
 		for pe := range c.npes {

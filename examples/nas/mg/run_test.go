@@ -16,7 +16,7 @@ import (
 )
 
 func TestMG_ClassSInProcess(t *testing.T) {
-	for _, np := range []int{1, 2, 4, 8, 16} {
+	for _, np := range []int{1, 2, 4, 8, 32} {
 		var out bytes.Buffer
 		shmemtest.Run(t, np, func(pe *shmem.PE) error {
 			return nas.Run(pe, "MG", run, []string{"-class", "S", "-timers"}, &out)

@@ -11,30 +11,33 @@ type torus struct {
 	at   [axes]int // this PE
 }
 
-// rowValue is how much longer than along the other axes parts must be along x to
-// be cut there: that makes rows shorter, and its faces' points lie far apart in
-// memory.
-const rowValue = 4
+const (
+	// longer is how many times longer than along the axis before parts must be to
+	// be cut along the next. The first is z, whose faces are contiguous; those of y
+	// are rows, those of x single points, and each axis that is cut adds a step to
+	// an exchange in which all neighbours wait for each other.
+	longer = 4
 
-// newTorus lays out npes PEs: it halves the parts of the cube where they are
-// longest until there are enough. The error is a usage error: edge³ points are
-// not to be cut into npes equal parts, or some would be too small.
+	// mostAlong is the most PEs along an axis: each has a point of coarseLevel.
+	mostAlong = 1 << coarseLevel
+)
+
+// newTorus lays out npes PEs. The error is a usage error: edge³ points are not
+// to be cut into npes equal parts, or some would be too small.
 func newTorus(me, npes, edge int) (torus, error) {
 	if npes&(npes-1) != 0 || npes > edge {
 		return torus{}, command.Usagef("MG of %d³ points runs on a power of two of PEs, %d at most, not on %d", edge, edge, npes)
 	}
-	size := [axes]int{1, 1, 1}
+	t := torus{size: [axes]int{1, 1, 1}}
 	for ; npes > 1; npes /= 2 {
-		longest := axisZ
-		if edge/size[axisY] > edge/size[longest] {
-			longest = axisY
+		part := t.share(edge)
+		axis := axisZ
+		for axis > axisX && (t.size[axis] == mostAlong || part[axis-1] > longer*part[axis]) {
+			axis--
 		}
-		if edge/size[axisX] > rowValue*edge/size[longest] {
-			longest = axisX
-		}
-		size[longest] *= 2
+		t.size[axis] *= 2
 	}
-	return torusOf(me, size), nil
+	return torusOf(me, t.size), nil
 }
 
 // torusOf returns the torus of this size from the place of PE me.
