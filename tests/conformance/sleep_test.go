@@ -4,7 +4,6 @@ package conformance
 
 import (
 	"fmt"
-	"syscall"
 	"testing"
 	"time"
 
@@ -38,13 +37,6 @@ func sleepers(pe *shmem.PE) error {
 		err = fmt.Errorf("a wait of %v took %.1f %% of a core, want at most %.0f %%", time.Since(begin), 100*share, 100*most)
 	}
 	return err
-}
-
-// used returns the processor's time of this process so far.
-func used() (time.Duration, error) {
-	var r syscall.Rusage
-	err := syscall.Getrusage(syscall.RUSAGE_SELF, &r)
-	return time.Duration(r.Utime.Nano() + r.Stime.Nano()), err
 }
 
 // TestWait_SleepsAtLittleCost: on shm and libfabric, in more processes than there are cores here. The
