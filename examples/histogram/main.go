@@ -10,7 +10,8 @@
 //   - batched: the atomics again, in a Batch session, in which the library sends
 //     those that go to the same PE together. The program is the same.
 //
-// Run it near and far to see that they change places:
+// Run it near and far: near, the session changes nothing, and far nearly everything.
+// Few counters and many numbers favour put/get, many counters do not:
 //
 //	gorun -np 2 histogram
 //	gorun -np 2 --fabric ofi histogram -n 16

@@ -12,7 +12,8 @@
 //     looks, and owners put the answers back: twice as many operations, which a
 //     Batch session sends many at a time.
 //
-// Run it near and far to see that they change places:
+// Run it near and far: near, all come to loads and stores, and far to messages of
+// which only the session saves most:
 //
 //	gorun -np 2 indexgather
 //	gorun -np 2 --fabric ofi indexgather -n 14
