@@ -13,7 +13,7 @@ import (
 //
 // by Stockham's method, which orders the numbers as it goes: passes of radix 4,
 // of which each reads one array and writes another, and a last one of radix 2
-// if k is odd. 17/8·n·log2(n) additions and multiplications, about.
+// if k is odd. 17/4·n·log2(n) additions and multiplications, about.
 type transform struct {
 	n      int
 	loops  loops
