@@ -82,7 +82,10 @@ func (e *endpoint) linger() {
 	_ = e.flush() // which fails only if the job is ending
 }
 
-// flush gives what the endpoint has collected to NICs.
+// flush gives what the endpoint has collected to NICs. The caller may be a goroutine that has never
+// heard of whoever made the endpoint.
+//
+//go:norace
 func (e *endpoint) flush() error {
 	for _, o := range e.takeBatch() {
 		if !e.w.startNIC() {

@@ -153,11 +153,11 @@ func (e *endpoint) post(o *operation) error {
 
 // deliver is the NIC goroutine.
 func (e *endpoint) deliver(o *operation) {
+	o.collected.Acquire() // before anything else: who sent it may know nothing of e
 	defer e.w.endNIC()
 	if !e.due(o) {
 		return // without opening a gate: who waits there must not take o for delivered
 	}
-	o.collected.Acquire()
 	for _, g := range [...]*gate{o.fenced, o.after} {
 		if g != nil {
 			g.token.Acquire()
