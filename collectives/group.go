@@ -3,7 +3,6 @@
 package collectives
 
 import (
-	"github.com/goshmem/goshmem/fabric"
 	"github.com/goshmem/goshmem/internal/frames"
 	"github.com/goshmem/goshmem/symheap"
 )
@@ -13,8 +12,6 @@ import (
 const (
 	offCount   = 0    // on member 0: arrivals, and the sum of their calls' digests
 	offEpoch   = 128  // on member 0: synchronisations completed
-	offFail    = 256  // on member 0: two words, one for each parity of Agree
-	offMask    = 272  // on member 0: three words, for AgreeMask
 	offReport  = 384  // set once offText holds what this member called
 	offPair    = 400  // two words, for Pairs
 	offEntered = 448  // the epoch that this member has entered last, and how many starts came before it
@@ -85,12 +82,10 @@ type Group struct {
 	chain  uint64 // hash of all calls
 	total  uint64 // what offCount holds when this epoch is complete
 	closed uint64 // the last epoch in which all met at offCount
-	agreed uint64 // Agree calls
 	met    uint64 // epochs that nobody left before all had come
 	ahead  int    // collectives since one that nobody left before all had come
 	past   [slotRing]Call
 	left   [slotRing][frames.Depth]uintptr // where those were called that members leave before others have come
-	masks  uint64                          // AgreeMask calls
 
 	started uint16                // see Start
 	at      [frames.Depth]uintptr // see CalledAt
@@ -209,30 +204,13 @@ func (g *Group) digest() uint64 { return g.chain>>(64-digestBits) | 1 }
 
 // Agree is Sync, and reports whether any member called it with failed.
 func (g *Group) Agree(c Call, failed bool) (anyFailed bool, err error) {
-	if g.far() {
-		own := g.buffers()[:1]
-		if own[0] = 0; failed {
-			own[0] = 1
-		}
-		if err := g.Quiet(); err != nil {
-			return true, err
-		}
-		err := g.combineAll(c, own, or[uint8])
-		return own[0] != 0, err
-	}
-	g.agreed++
-	word := g.off + offFail + uintptr(g.agreed&1)*8
-	if failed {
-		if err := g.w.Endpoint().Atomic(g.world(0), fabric.OpWrite, fabric.Uint64, word, g.agreed); err != nil {
-			return true, err
-		}
+	own := g.buffers()[:1]
+	if own[0] = 0; failed {
+		own[0] = 1
 	}
 	if err := g.Quiet(); err != nil {
 		return true, err
 	}
-	if err := g.Sync(c); err != nil {
-		return true, err
-	}
-	v, err := g.w.Endpoint().FetchAtomic(g.world(0), fabric.OpRead, fabric.Uint64, word, 0, 0)
-	return v == g.agreed, err
+	err = g.combineAll(c, own, or[uint8])
+	return err != nil || own[0] != 0, err
 }

@@ -180,9 +180,16 @@ func (g *Group) reduceLeaders(c Call, a Array, f fold) error {
 	return nil
 }
 
-// combineAll combines a few bytes of all members, at most mostFar, in a far group. It is a Sync.
+// combineAll combines a few bytes of all members, at most mostFar. It is a Sync.
 func (g *Group) combineAll(c Call, mine []byte, f fold) error {
-	if g.how != leaders {
+	switch {
+	case !g.far():
+		if err := g.carry(c, mine); err != nil {
+			return err
+		}
+		g.foldCarried(mine, f)
+		return nil
+	case g.how != leaders:
 		return g.reduceDoubling(c, mine, f)
 	}
 	g.meet(c)

@@ -101,12 +101,16 @@ func (g *Group) reduceCarried(c Call, a Array, f fold) error {
 	if err := g.carry(c, g.ownBytes(a.Src, size)); err != nil || size == 0 {
 		return err
 	}
-	dst := g.ownBytes(a.Dst, size)
-	copy(dst, g.carried(0, size))
-	for q := 1; q < g.n; q++ {
-		f(dst, g.carried(q, size))
-	}
+	g.foldCarried(g.ownBytes(a.Dst, size), f)
 	return nil
+}
+
+// foldCarried sets dst to what near members show in this epoch, combined in their order.
+func (g *Group) foldCarried(dst []byte, f fold) {
+	copy(dst, g.carried(0, len(dst)))
+	for q := 1; q < g.n; q++ {
+		f(dst, g.carried(q, len(dst)))
+	}
 }
 
 // reduceShares: each member combines one n-th part in the members' order and copies it to

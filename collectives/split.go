@@ -2,41 +2,14 @@
 
 package collectives
 
-import (
-	"encoding/binary"
-
-	"github.com/goshmem/goshmem/fabric"
-)
+import "encoding/binary"
 
 // AgreeMask is Sync, and returns the bits that are set in every member's mask.
-// Near members each add their missing bits to a word of member 0. There are three words, in turn: the
-// next one is cleared when all have read it the last time and nobody can write to it yet.
 func (g *Group) AgreeMask(c Call, mask uint64) (uint64, error) {
-	if g.far() {
-		own := g.buffers()[:8]
-		binary.NativeEndian.PutUint64(own, mask)
-		err := g.combineAll(c, own, and[uint8])
-		return binary.NativeEndian.Uint64(own), err
-	}
-	word := func(i uint64) uintptr { return g.off + offMask + uintptr(i%3)*8 }
-	ep, now := g.w.Endpoint(), word(g.masks)
-	g.masks++
-	if g.me == 0 {
-		if err := ep.Atomic(g.world(0), fabric.OpWrite, fabric.Uint64, word(g.masks), 0); err != nil {
-			return 0, err
-		}
-	}
-	if err := ep.Atomic(g.world(0), fabric.OpBor, fabric.Uint64, now, ^mask); err != nil {
-		return 0, err
-	}
-	if err := ep.Quiet(); err != nil {
-		return 0, err
-	}
-	if err := g.Sync(c); err != nil {
-		return 0, err
-	}
-	missing, err := ep.FetchAtomic(g.world(0), fabric.OpRead, fabric.Uint64, now, 0, 0)
-	return ^missing, err
+	own := g.buffers()[:8]
+	binary.NativeEndian.PutUint64(own, mask)
+	err := g.combineAll(c, own, and[uint8])
+	return binary.NativeEndian.Uint64(own), err
 }
 
 // A Pair is what each member gives to Pairs.
