@@ -17,6 +17,7 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"math"
 
 	"github.com/goshmem/goshmem/examples/internal/command"
 	"github.com/goshmem/goshmem/examples/internal/yard"
@@ -36,11 +37,19 @@ func run(pe *shmem.PE, args []string, out io.Writer) error {
 	if *logKeys > maxLog {
 		return command.Usagef("-n %d is more than %d", *logKeys, maxLog)
 	}
+	if pe.NPEs() > math.MaxInt32>>*logKeys {
+		return command.Usagef("%d PEs make keys of more than 31 bits with -n %d", pe.NPEs(), *logKeys)
+	}
 
-	s, err := newSorter(pe, 1<<*logKeys)
+	s, err := newSorter(pe, *logKeys)
 	if err != nil {
 		return err
 	}
+	if err := s.exchange(); err != nil { // untimed: touches all memory
+		return err
+	}
+	s.sort()
+	s.reset()
 	var full error
 	seconds, err := yard.Seconds(pe, func() {
 		full = s.exchange()

@@ -21,9 +21,9 @@ func TestISx_InProcess(t *testing.T) {
 
 func TestISx_FindsLostKeys(t *testing.T) {
 	const manyKeys = 1000 // bytes
-	lost := jobtest.DropOne(func(e loop.Event) bool {
+	lost := shmemtest.Faults(loop.Faults{Drop: func(e loop.Event) bool {
 		return e.Kind == loop.Put && e.Source == 1 && e.Target == 0 && e.Size > manyKeys
-	})
+	}})
 	out, errs := jobtest.InProcess(t, 2, run, []string{"-n", "12"}, lost)
 	if errs[0] == nil || !strings.HasSuffix(errs[0].Error(), " errors") {
 		t.Errorf("PE 0 has error %v, want some errors; it wrote:\n%s", errs[0], out)
@@ -33,7 +33,7 @@ func TestISx_FindsLostKeys(t *testing.T) {
 // A counter that is too high leaves no room, and no PE writes beyond its end.
 func TestISx_RefusesWhatDoesNotFit(t *testing.T) {
 	shmemtest.Run(t, 2, func(pe *shmem.PE) error {
-		s, err := newSorter(pe, 1<<12)
+		s, err := newSorter(pe, 12)
 		if err != nil {
 			return err
 		}
@@ -44,6 +44,14 @@ func TestISx_RefusesWhatDoesNotFit(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+func TestISx_RefusesKeysBeyondTheirType(t *testing.T) {
+	_, errs := jobtest.InProcess(t, 32, run, []string{"-n", "26"})
+	const want = "32 PEs make keys of more than 31 bits with -n 26"
+	if errs[0] == nil || !strings.Contains(errs[0].Error(), want) {
+		t.Errorf("PE 0 has error %v, want %q", errs[0], want)
+	}
 }
 
 func TestISx_UnderGorun(t *testing.T) {
