@@ -97,7 +97,7 @@ func (t *tile) neighbour(edge int) (pe int, ok bool) {
 	}
 }
 
-// step adds the star's sums to the output and then 1 to each input.
+// step adds the star's sums to the output, and 1 to each input.
 func (t *tile) step() {
 	t.steps++
 	for edge := range edges {
@@ -114,13 +114,6 @@ func (t *tile) step() {
 	for edge := range edges {
 		if neighbour, ok := t.neighbour(edge); ok {
 			shmem.SignalSet(t.read.At(edge^1), t.steps, neighbour)
-		}
-	}
-	in := t.in.Local()
-	for y := range t.y1 - t.y0 {
-		row := in[t.at(y, 0):t.at(y, t.x1-t.x0)]
-		for x := range row {
-			row[x]++
 		}
 	}
 }
@@ -151,19 +144,36 @@ func (t *tile) put(edge, neighbour int) {
 	shmem.SignalSet(t.filled.At(edge^1), t.steps, neighbour)
 }
 
-// apply adds the star's sum to each point that is not too close to the grid's edge.
+// apply adds the star's sum to each point of the output that is not too close to
+// the grid's edge, and 1 to each row of the input that no star still needs,
+// while it is in the cache.
 func (t *tile) apply() {
-	in, stride := t.in.Local(), t.stride
-	first, last := max(t.x0, radius)-t.x0, min(t.x1, t.n-radius)-t.x0
-	for y := max(t.y0, radius) - t.y0; y < min(t.y1, t.n-radius)-t.y0; y++ {
-		at, n := t.at(y, first), last-first
-		out := t.out[at:][:n]
-		row := in[at-radius:][:n+2*radius]
-		up2, up1 := in[at-2*stride:][:n], in[at-stride:][:n]
-		down1, down2 := in[at+stride:][:n], in[at+2*stride:][:n]
-		for x := range out {
-			out[x] += near*(row[x+3]-row[x+1]+down1[x]-up1[x]) + far*(row[x+4]-row[x]+down2[x]-up2[x])
+	in, height, width := t.in.Local(), t.y1-t.y0, t.x1-t.x0
+	first, last := max(t.y0, radius)-t.y0, min(t.y1, t.n-radius)-t.y0
+	for y := range height + radius {
+		if first <= y && y < last {
+			t.applyRow(in, y)
 		}
+		if y >= radius {
+			row := in[t.at(y-radius, 0):][:width]
+			for x := range row {
+				row[x]++
+			}
+		}
+	}
+}
+
+// applyRow is apply for the output's row y.
+func (t *tile) applyRow(in []float64, y int) {
+	first, last := max(t.x0, radius)-t.x0, min(t.x1, t.n-radius)-t.x0
+	at, n, stride := t.at(y, first), last-first, t.stride
+	out, ahead := t.out[at:][:n], in[at+radius:][:n]
+	up2, up1 := in[at-2*stride:][:n], in[at-stride:][:n]
+	down1, down2 := in[at+stride:][:n], in[at+2*stride:][:n]
+	left2, left1, middle, right1 := in[at-2], in[at-1], in[at], in[at+1] // move on in registers
+	for x, right2 := range ahead {
+		out[x] += near*(right1-left1+down1[x]-up1[x]) + far*(right2-left2+down2[x]-up2[x])
+		left2, left1, middle, right1 = left1, middle, right1, right2
 	}
 }
 
