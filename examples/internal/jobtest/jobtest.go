@@ -7,6 +7,7 @@ package jobtest
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"io"
 	"io/fs"
 	"os"
@@ -23,6 +24,14 @@ import (
 	"github.com/goshmem/goshmem/shmem"
 	"github.com/goshmem/goshmem/shmem/shmemtest"
 )
+
+func init() {
+	flag.String("class", "S", "`class` of the problems that the kernels' tests solve")
+}
+
+// Class returns the class of the problems that the tests of the NAS-style kernels
+// solve: S, the smallest, unless "go test … -args -class W" asks for another.
+func Class() string { return flag.Lookup("class").Value.String() }
 
 // An Example is what command.Main runs.
 type Example func(pe *shmem.PE, args []string, out io.Writer) error

@@ -13,16 +13,18 @@ import (
 	"github.com/goshmem/goshmem/shmem/shmemtest"
 )
 
-func TestEP_ClassSInProcess(t *testing.T) {
+func TestEP_InProcess(t *testing.T) {
+	class := jobtest.Class()
+	annuli := map[string][2]string{"S": {" 6140517\n", "      17\n"}, "W": {"12281576\n", "      36\n"}}[class]
 	for np := 1; np <= 4; np++ {
 		var out bytes.Buffer
 		shmemtest.Run(t, np, func(pe *shmem.PE) error {
-			return nas.Run(pe, "EP", run, []string{"-class", "S", "-timers"}, &out)
+			return nas.Run(pe, "EP", run, []string{"-class", class, "-timers"}, &out)
 		})
 		for _, want := range []string{
 			"Verification    =               SUCCESSFUL\n",
-			"Annulus 0       =                  6140517\n",
-			"Annulus 5       =                       17\n",
+			"Annulus 0       =                 " + annuli[0],
+			"Annulus 5       =                 " + annuli[1],
 			"Batches         =",
 		} {
 			if !strings.Contains(out.String(), want) {
@@ -34,7 +36,7 @@ func TestEP_ClassSInProcess(t *testing.T) {
 
 func TestEP_UnderGorun(t *testing.T) {
 	ep := jobtest.Build(t)
-	out := ep.Succeed(3, "-class", "S", "-iters", "2")
+	out := ep.Succeed(3, "-class", jobtest.Class(), "-iters", "2")
 	if !strings.Contains(out, "Verification    =            NOT PERFORMED\n") || !strings.Contains(out, "Total processes =                        3\n") {
 		t.Errorf("np=3, two iterations, wrote:\n%s", out)
 	}

@@ -14,12 +14,14 @@ import (
 	"github.com/goshmem/goshmem/shmem/shmemtest"
 )
 
-func TestIS_ClassSInProcess(t *testing.T) {
+const heap = 8 << 20 // bytes; one PE of class W needs more than half of it
+
+func TestIS_InProcess(t *testing.T) {
 	for np := 1; np <= 5; np++ {
 		var out bytes.Buffer
 		shmemtest.Run(t, np, func(pe *shmem.PE) error {
-			return nas.Run(pe, "IS", run, []string{"-class", "S", "-timers"}, &out)
-		})
+			return nas.Run(pe, "IS", run, []string{"-class", jobtest.Class(), "-timers"}, &out)
+		}, shmemtest.Heap(heap))
 		for _, want := range []string{
 			"Verification    =               SUCCESSFUL\n",
 			"Ranks confirmed =                 50 of 50\n",
@@ -64,7 +66,7 @@ func TestIS_FindsLostKeys(t *testing.T) {
 
 func TestIS_UnderGorun(t *testing.T) {
 	is := jobtest.Build(t)
-	out := is.Succeed(3, "-class", "S", "-json")
+	out := is.Succeed(3, "-class", jobtest.Class(), "-json")
 	if !strings.Contains(out, `"verification":"SUCCESSFUL"`) || !strings.Contains(out, `"processes":3`) {
 		t.Errorf("np=3 wrote:\n%s", out)
 	}

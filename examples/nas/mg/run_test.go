@@ -15,15 +15,17 @@ import (
 	"github.com/goshmem/goshmem/shmem/shmemtest"
 )
 
-func TestMG_ClassSInProcess(t *testing.T) {
+func TestMG_InProcess(t *testing.T) {
+	class := jobtest.Class()
+	norm := map[string]string{"S": "5.30770700573", "W": "6.46732937533"}[class]
 	for _, np := range []int{1, 2, 4, 8, 32} {
 		var out bytes.Buffer
 		shmemtest.Run(t, np, func(pe *shmem.PE) error {
-			return nas.Run(pe, "MG", run, []string{"-class", "S", "-timers"}, &out)
+			return nas.Run(pe, "MG", run, []string{"-class", class, "-timers"}, &out)
 		})
 		for _, want := range []string{
 			"Verification    =               SUCCESSFUL\n",
-			"L2 norm         =      5.30770700573",
+			"L2 norm         =      " + norm,
 			"Ghosts          =",
 		} {
 			if !strings.Contains(out.String(), want) {
@@ -88,7 +90,7 @@ func TestMG_FindsLostFaces(t *testing.T) {
 func TestMG_UnderGorun(t *testing.T) {
 	mg := jobtest.Build(t)
 	for _, np := range []int{2, 8} {
-		out := mg.Succeed(np, "-class", "S", "-json")
+		out := mg.Succeed(np, "-class", jobtest.Class(), "-json")
 		if !strings.Contains(out, `"verification":"SUCCESSFUL"`) || !strings.Contains(out, fmt.Sprintf(`"processes":%d`, np)) {
 			t.Errorf("np=%d wrote:\n%s", np, out)
 		}
