@@ -174,6 +174,16 @@ func TestStats_CountCallsOfLibfabric(t *testing.T) {
 	require.Contains(t, r.stderr, "libfabric was not used")
 }
 
+// TestNasbench: the kernels' measure on two hosts.
+func TestNasbench(t *testing.T) {
+	testenv.NeedLibfabric(t)
+	netns.New(t, 1) // or there can be none
+	cmd := exec.CommandContext(t.Context(), "../nasbench/two-hosts.sh", "-kernels", "is", "-classes", "S", "-rounds", "1")
+	r := wait(t, cmd, nil)
+	require.Zero(t, r.status, r.stderr)
+	require.Contains(t, r.stdout, "| IS | S | 2 |")
+}
+
 // TestAddress: what a host's PEs tell others to reach them at is the address of its interface.
 func TestAddress(t *testing.T) {
 	g, hello := newGorun(t), build(t, "examples/hello")
