@@ -24,8 +24,8 @@ finish() {
 	local host
 	for host in $net-1 $net-2; do
 		# An MPI program that has not ended in time may be left.
-		ip netns pids $host 2>/dev/null | xargs -r kill -9 || :
-		ip netns del $host 2>/dev/null || :
+		ip netns pids "$host" 2>/dev/null | xargs -r kill -9 || :
+		ip netns del "$host" 2>/dev/null || :
 	done
 	rm -rf "$tmp"
 }
@@ -33,8 +33,8 @@ trap finish EXIT
 trap 'exit 130' INT TERM
 
 for host in $net-1 $net-2; do
-	ip netns add $host
-	ip -n $host link set lo up
+	ip netns add "$host"
+	ip -n "$host" link set lo up
 done
 ip link add veth netns $net-1 type veth peer name veth netns $net-2
 for i in 1 2; do

@@ -7,7 +7,8 @@
 //
 // It shows how a PE reads a distributed vector in place, from the memory of the
 // PEs that own its parts, and how the sums that it needs anyway order these
-// reads, so that no barrier is left.
+// reads, so that no barrier is left. What a far PE will read is sent to it, by
+// put-with-signal, before the sum: so it travels while the sum does.
 //
 //	gorun -np 2 cg -class A
 package main

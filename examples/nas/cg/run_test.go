@@ -61,7 +61,7 @@ func TestCG_NearAndFar(t *testing.T) {
 func TestCG_FindsLostParts(t *testing.T) {
 	const onePart = 1000 // bytes; more than a part of a sum takes
 	lost := loop.Faults{Drop: func(e loop.Event) bool {
-		return e.Kind == loop.Get && e.Source == 1 && e.Size > onePart
+		return e.Kind == loop.Put && e.Source == 1 && e.Size > onePart
 	}}
 	var out bytes.Buffer
 	errs := shmemtest.Try(t, 2, func(pe *shmem.PE) error {
