@@ -41,14 +41,6 @@ func add(y []float64, a float64, x []float64) {
 	}
 }
 
-// addTo makes y = x + a·y for the first elements of y, as many as x has.
-func addTo(x []float64, a float64, y []float64) {
-	y = y[:len(x)]
-	for i, v := range x {
-		y[i] = v + a*y[i]
-	}
-}
-
 // scale makes y = a·x.
 func scale(y, x []float64, a float64) {
 	y = y[:len(x)]

@@ -6,7 +6,7 @@ package main
 
 import "github.com/goshmem/goshmem/examples/nas/internal/nas"
 
-// forms returns the forms beside Go that the product has been written in.
+// forms returns the forms beside Go that the loops have been written in.
 func forms() []nas.Form { return nil }
 
-func vectorProduct(nas.Form) (product, bool) { return nil, false }
+func vectorLoops(nas.Form) (loops, bool) { return loops{}, false }

@@ -3,12 +3,13 @@
 // CG is the conjugate gradient kernel: it finds the smallest eigenvalue of a
 // large sparse matrix by inverse iteration, each step of which solves a system
 // of equations by conjugate gradients. It measures irregular reads of memory,
-// and sums over all PEs that come every few hundred microseconds.
+// and a sum over all PEs every few hundred microseconds.
 //
 // It shows how a PE reads a distributed vector in place, from the memory of the
-// PEs that own its parts, and how the sums that it needs anyway order these
-// reads, so that no barrier is left. What a far PE will read is sent to it, by
-// put-with-signal, before the sum: so it travels while the sum does.
+// PEs that own its parts, and how a sum that it needs anyway orders these reads, so
+// that no barrier is left in a step; how what a far PE will read is sent to it, by
+// put-with-signal, and travels while the sum does; and how PEs that all do the same
+// additions spare themselves the second sum of each step.
 //
 //	gorun -np 2 cg -class A
 package main
@@ -32,7 +33,7 @@ func run(pe *shmem.PE, opt nas.Options) (nas.Report, error) {
 		iterations = p.iterations
 	}
 	timers := nas.NewTimers(opt.Timers, sections...)
-	s, err := newSolver(pe, p, productOf(opt.Form), timers)
+	s, err := newSolver(pe, p, loopsOf(opt.Form), timers)
 	if err != nil {
 		return nas.Report{}, err
 	}

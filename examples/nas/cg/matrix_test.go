@@ -127,11 +127,6 @@ func TestVectors_Updates(t *testing.T) {
 	if add(y, 2, x); !slices.Equal(y, []float64{12, 24, 36}) {
 		t.Errorf("add made %v", y)
 	}
-	y = []float64{10, 20, 30, 40}
-	if addTo(x, 2, y); !slices.Equal(y, []float64{21, 42, 63, 40}) {
-		t.Errorf("addTo made %v", y)
-	}
-	y = y[:3]
 	if scale(y, x, 3); !slices.Equal(y, []float64{3, 6, 9}) {
 		t.Errorf("scale made %v", y)
 	}

@@ -2,19 +2,9 @@
 
 package main
 
-import "github.com/goshmem/goshmem/examples/nas/internal/nas"
-
 // A product adds the product of a stripe and its part of p to q. All of its
 // forms give the same bits.
 type product func(s *stripe, q []float64, p *[width]float64)
-
-// productOf returns the product in a form of this machine's.
-func productOf(form nas.Form) product {
-	if p, ok := vectorProduct(form); ok {
-		return p
-	}
-	return multiply
-}
 
 func multiply(s *stripe, q []float64, p *[width]float64) {
 	for i := range q {

@@ -37,10 +37,10 @@ func TestForms_GiveTheSameBits(t *testing.T) {
 	m := b.matrix(columns)
 	p := noise(padded(columns))
 	want := make([]float64, len(b.start)-1)
-	m.multiply(want, p, productOf(nas.Go))
+	m.multiply(want, p, multiply)
 	for _, form := range nas.Runs(forms()) {
 		got := append(noise(len(want)), 42)
-		m.multiply(got[:len(want)], p, productOf(form))
+		m.multiply(got[:len(want)], p, loopsOf(form).multiply)
 		for i := range want {
 			if math.Float64bits(got[i]) != math.Float64bits(want[i]) {
 				t.Fatalf("%s: row %d is %v, want %v", form, i, got[i], want[i])
@@ -49,7 +49,7 @@ func TestForms_GiveTheSameBits(t *testing.T) {
 		if got[len(want)] != 42 {
 			t.Errorf("%s wrote behind the last row", form)
 		}
-		m.multiply(nil, p, productOf(form)) // a PE without rows
+		m.multiply(nil, p, loopsOf(form).multiply) // a PE without rows
 	}
 }
 
@@ -60,7 +60,7 @@ func BenchmarkMultiply(b *testing.B) {
 	for _, form := range append([]nas.Form{nas.Go}, nas.Runs(forms())...) {
 		b.Run(string(form), func(b *testing.B) {
 			for b.Loop() {
-				m.multiply(q, x, productOf(form))
+				m.multiply(q, x, loopsOf(form).multiply)
 			}
 			b.ReportMetric(2*78148*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mflop/s")
 		})

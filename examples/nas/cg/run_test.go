@@ -25,7 +25,7 @@ func TestCG_InProcess(t *testing.T) {
 		for _, want := range []string{
 			"Verification    =               SUCCESSFUL\n",
 			"Zeta            =         " + zeta,
-			"Gather          =",
+			"Matrix product  =",
 		} {
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("np=%d: no %q in:\n%s", np, want, out.String())
@@ -46,7 +46,7 @@ func TestCG_EveryForm(t *testing.T) {
 	}
 }
 
-// Nodes of two PEs: some parts are read in place, the others are fetched.
+// Nodes of two PEs: some parts are read in place, the others come by messages.
 func TestCG_NearAndFar(t *testing.T) {
 	var out bytes.Buffer
 	shmemtest.Run(t, 4, func(pe *shmem.PE) error {

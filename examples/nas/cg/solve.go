@@ -14,112 +14,121 @@ const (
 	timeProduct = iota
 	timeVectors
 	timeSums
-	timeGather
 )
 
-var sections = []string{"Matrix product", "Vectors", "Sums", "Gather"}
+var sections = []string{"Matrix product", "Vectors", "Sums"}
 
 // A solver approximates the eigenvalue. Each PE has some rows of the matrix and
-// the same elements of all vectors. A product needs all of p, so each PE has the
-// whole of it, and makes that anew in each step from the PEs' parts of r.
+// the same elements of x, z and q, the product. A product needs all of p, and p
+// all of r, so each PE has the whole of both: in each step it takes all PEs' parts
+// of q to make r anew, and with it ρ = r·r, without asking anybody.
 //
-// These are all that a PE needs of the others, and it has to await their parts of
-// ρ = r·r anyway: after that sum, r is there to be read; and it does not change
-// before the next sum, p·q, by when all have read it. So there are no barriers.
+// So a step has one sum over all PEs, p·q, in place of two; that costs each PE
+// additions that others do too, and saves it from waiting for them, which takes
+// longer where PEs are far or share cores. The sum is all the synchronisation that
+// there is: after it, all parts of q are there to be read; and as the two q take
+// turns, none changes before the next sum, by when all have read it.
 type solver struct {
 	pe     *shmem.PE
 	timers *nas.Timers
 	sum    *nas.Sum
 
-	product product
-	matrix  matrix
-	x, q    []float64 // this PE's parts
-	r, z    *shared   // the same, for all to read
-	p       []float64 // whole, and padded for the matrix
+	loops  loops
+	matrix matrix
+	x      []float64  // this PE's part
+	z      *shared    // the same, for all to read
+	q      [2]*shared // the same
+	r, p   []float64  // whole; p is padded for the matrix
 }
 
 // newSolver is collective over all PEs.
-func newSolver(pe *shmem.PE, p problem, by product, timers *nas.Timers) (*solver, error) {
-	s := &solver{pe: pe, timers: timers, product: by, p: make([]float64, padded(p.rows))}
+func newSolver(pe *shmem.PE, p problem, l loops, timers *nas.Timers) (*solver, error) {
+	s := &solver{
+		pe: pe, timers: timers, loops: l,
+		r: make([]float64, p.rows), p: make([]float64, padded(p.rows)),
+	}
 	first, end := nas.Share(p.rows, pe.MyPE(), pe.NPEs())
 	s.matrix = newMatrix(p, first, end)
-	s.x, s.q = make([]float64, end-first), make([]float64, end-first)
+	s.x = make([]float64, end-first)
 	var err error
-	if s.sum, err = nas.NewSum(pe, 2); err != nil {
+	if s.sum, err = nas.NewSum(pe, 3); err != nil {
 		return nil, err
 	}
-	if s.r, err = newShared(pe, p.rows); err != nil {
-		return nil, err
-	}
-	if s.z, err = newShared(pe, p.rows); err != nil {
-		return nil, err
+	for _, v := range []**shared{&s.z, &s.q[0], &s.q[1]} {
+		if *v, err = newShared(pe, p.rows); err != nil {
+			return nil, err
+		}
 	}
 	return s, nil
 }
 
 // start sets x to ones.
 func (s *solver) start() {
-	for i := range s.x {
-		s.x[i] = 1
+	for _, whole := range [][]float64{s.x, s.r} {
+		for i := range whole {
+			whole[i] = 1
+		}
 	}
 }
 
 // iterate does an outer iteration: it makes z the solution of A·z = x, nearly,
-// and x the normalised z. It returns 1/(x·z) and the norm of x - A·z.
+// and x and r the normalised z. They are equal before, too. It returns 1/(x·z) and
+// the norm of x - A·z.
 func (s *solver) iterate() (inverse, residual float64) {
-	residual = s.conjugate()
-	z := s.z.local()
-	products := s.sum.Of(dot(s.x, z), dot(z, z))
-	inverse = 1 / products[0]
-	scale(s.x, z, 1/math.Sqrt(products[1]))
-	s.timers.Lap(timeVectors)
-	return inverse, residual
-}
-
-// conjugate makes z the solution of A·z = x as far as so many steps of the
-// conjugate gradient method get, and returns the norm of the residual.
-func (s *solver) conjugate() (residual float64) {
-	first, end := s.r.part(s.pe.MyPE())
-	r, z, own := s.r.local(), s.z.local(), s.p[first:end]
-	clear(z)
-	clear(s.p)
-	copy(r, s.x)
-	s.r.send()
-	rho := s.total(dot(r, r))
-	s.direct(0)
-	for range steps {
-		s.matrix.multiply(s.q, s.p, s.product)
-		s.timers.Lap(timeProduct)
-		alpha := rho / s.total(dot(own, s.q))
-		add(z, alpha, own)
-		add(r, -alpha, s.q)
-		s.r.send()
-		next := s.total(dot(r, r))
-		s.direct(next / rho)
-		rho = next
-	}
-
-	// z is complete, like r, since the last sum.
-	s.z.send()
-	s.z.each(func(part []float64, first int) { copy(s.p[first:], part) })
-	s.timers.Lap(timeGather)
-	s.matrix.multiply(s.q, s.p, s.product)
+	s.conjugate()
+	z, q := s.own(s.p), s.q[0].local() // s.p is all of z
+	s.matrix.multiply(q, s.p, s.loops.multiply)
 	s.timers.Lap(timeProduct)
-	return math.Sqrt(s.total(distance2(s.x, s.q)))
+	sums := s.total(distance2(s.x, q), dot(s.x, z), dot(z, z))
+	scale(s.r, s.p[:len(s.r)], 1/math.Sqrt(sums[2]))
+	copy(s.x, s.own(s.r))
+	s.timers.Lap(timeVectors)
+	return 1 / sums[1], math.Sqrt(sums[0])
 }
 
-// total returns the sum of all PEs' parts.
-func (s *solver) total(part float64) float64 {
+// conjugate makes z, and p, the solution of A·z = x as far as so many steps of the
+// conjugate gradient method get.
+func (s *solver) conjugate() {
+	z, p, own := s.z.local(), s.p[:len(s.r)], s.own(s.p)
+	clear(z)
+	copy(p, s.r)
+	rho := 0.0
+	for i := range s.pe.NPEs() {
+		first, end := s.z.part(i)
+		rho += dot(s.r[first:end], s.r[first:end])
+	}
+	for step := range steps {
+		q := s.q[step%2]
+		s.matrix.multiply(q.local(), s.p, s.loops.multiply)
+		s.timers.Lap(timeProduct)
+		q.send()
+		alpha := rho / s.total(dot(own, q.local()))[0]
+		add(z, alpha, own)
+		last := rho
+		rho = 0
+		q.each(func(part []float64, first int) {
+			rho += s.loops.reduce(s.r[first:], alpha, part)
+		})
+		s.loops.addTo(s.r, rho/last, p)
+		s.timers.Lap(timeVectors)
+	}
+	s.z.send()
+	s.pe.BarrierAll() // all parts of z are complete
+	s.timers.Lap(timeSums)
+	s.z.each(func(part []float64, first int) { copy(p[first:], part) })
 	s.timers.Lap(timeVectors)
-	t := s.sum.Of(part)[0]
+}
+
+// own returns this PE's part of a whole vector.
+func (s *solver) own(whole []float64) []float64 {
+	first, end := s.z.part(s.pe.MyPE())
+	return whole[first:end]
+}
+
+// total returns the sums of all PEs' parts, as [nas.Sum.Of] does.
+func (s *solver) total(parts ...float64) []float64 {
+	s.timers.Lap(timeVectors)
+	t := s.sum.Of(parts...)
 	s.timers.Lap(timeSums)
 	return t
-}
-
-// direct makes p = r + beta·p, the next direction, from all PEs' parts of r.
-func (s *solver) direct(beta float64) {
-	s.r.each(func(part []float64, first int) {
-		addTo(part, beta, s.p[first:])
-	})
-	s.timers.Lap(timeGather)
 }

@@ -10,3 +10,13 @@ package main
 //
 //go:noescape
 func multiplyAVX2(q *float64, start *int, columns *uint16, values *float64, p *float64, rows int)
+
+// reduceAVX2 is reduce of n elements, a multiple of eight.
+//
+//go:noescape
+func reduceAVX2(r *float64, a float64, q *float64, n int) float64
+
+// addToAVX2 is addTo of n elements, a multiple of eight.
+//
+//go:noescape
+func addToAVX2(x *float64, a float64, y *float64, n int)

@@ -57,3 +57,63 @@ rowDone:
 	JNE       row
 	VZEROUPPER
 	RET
+
+// func reduceAVX2(r *float64, a float64, q *float64, n int) float64
+// Requires: AVX, AVX2, SSE2
+TEXT ·reduceAVX2(SB), NOSPLIT, $0-40
+	MOVQ         r+0(FP), AX
+	MOVQ         q+16(FP), CX
+	MOVQ         n+24(FP), DX
+	MOVSD        a+8(FP), X0
+	VBROADCASTSD X0, Y0
+	VXORPD       Y1, Y1, Y1
+	VXORPD       Y2, Y2, Y2
+
+loop:
+	VMULPD       (CX), Y0, Y3
+	VMOVUPD      (AX), Y4
+	VSUBPD       Y3, Y4, Y3
+	VMOVUPD      Y3, (AX)
+	VMULPD       Y3, Y3, Y3
+	VADDPD       Y3, Y1, Y1
+	VMULPD       32(CX), Y0, Y3
+	VMOVUPD      32(AX), Y4
+	VSUBPD       Y3, Y4, Y3
+	VMOVUPD      Y3, 32(AX)
+	VMULPD       Y3, Y3, Y3
+	VADDPD       Y3, Y2, Y2
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+8, DX
+	JNE          loop
+	VADDPD       Y2, Y1, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VHADDPD      X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDSD       X1, X0, X0
+	MOVSD        X0, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func addToAVX2(x *float64, a float64, y *float64, n int)
+// Requires: AVX, AVX2, SSE2
+TEXT ·addToAVX2(SB), NOSPLIT, $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         y+16(FP), CX
+	MOVQ         n+24(FP), DX
+	MOVSD        a+8(FP), X0
+	VBROADCASTSD X0, Y0
+
+loop:
+	VMULPD  (CX), Y0, Y1
+	VADDPD  (AX), Y1, Y1
+	VMOVUPD Y1, (CX)
+	VMULPD  32(CX), Y0, Y1
+	VADDPD  32(AX), Y1, Y1
+	VMOVUPD Y1, 32(CX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, CX
+	SUBQ    $+8, DX
+	JNE     loop
+	VZEROUPPER
+	RET

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Cg generates the assembly of examples/nas/cg. What the function does is said
-// there, by its twin in Go, whose bits it gives.
+// Cg generates the assembly of examples/nas/cg. What the functions do is said
+// there, by their twins in Go, whose bits they give.
 package main
 
 import (
@@ -14,7 +14,10 @@ import (
 
 func main() {
 	vector.Main("vectors", func(ctx *build.Context) {
-		multiply(&vector.Assembler{Context: ctx, Lanes: 4, Suffix: "AVX2"})
+		a := &vector.Assembler{Context: ctx, Lanes: 4, Suffix: "AVX2"}
+		multiply(a)
+		reduce(a)
+		addTo(a)
 	})
 }
 
@@ -70,5 +73,54 @@ func multiply(a *vector.Assembler) {
 	a.ADDQ(operand.I8(8), start)
 	a.DECQ(rows)
 	a.JNE(operand.LabelRef("row"))
+	a.Return()
+}
+
+// reduce takes two vectors at a time, each with a sum of its own.
+func reduce(a *vector.Assembler) {
+	a.Function("reduce", "func(r *float64, a float64, q *float64, n int) float64",
+		"is reduce of n elements, a multiple of eight.")
+	r, q, n := a.Arg("r"), a.Arg("q"), a.Arg("n")
+	factor := a.ArgVector("a")
+	sums := [2]reg.VecVirtual{a.New(), a.New()}
+	for _, sum := range sums {
+		a.VXORPD(sum, sum, sum)
+	}
+	a.Label("loop")
+	for i, sum := range sums {
+		at := operand.Mem{Base: r, Disp: i * a.Size()}
+		v := a.Sub(a.Mul(operand.Mem{Base: q, Disp: i * a.Size()}, factor), a.Vector(at))
+		a.VMOVUPD(v, at)
+		a.VADDPD(a.Mul(v, v), sum, sum)
+	}
+	a.ADDQ(operand.I8(2*a.Size()), r)
+	a.ADDQ(operand.I8(2*a.Size()), q)
+	a.SUBQ(operand.I8(2*a.Lanes), n)
+	a.JNE(operand.LabelRef("loop"))
+	both, high := a.Add(sums[1], sums[0]), a.XMM()
+	a.VEXTRACTF128(operand.U8(1), both, high)
+	total, rest := a.XMM(), a.XMM()
+	a.VHADDPD(high, both.AsX(), total)
+	a.VPERMILPD(operand.U8(1), total, rest)
+	a.VADDSD(rest, total, total)
+	a.Store(total, a.ReturnIndex(0))
+	a.Return()
+}
+
+// addTo takes two vectors at a time.
+func addTo(a *vector.Assembler) {
+	a.Function("addTo", "func(x *float64, a float64, y *float64, n int)",
+		"is addTo of n elements, a multiple of eight.")
+	x, y, n := a.Arg("x"), a.Arg("y"), a.Arg("n")
+	factor := a.ArgVector("a")
+	a.Label("loop")
+	for i := range 2 {
+		at := operand.Mem{Base: y, Disp: i * a.Size()}
+		a.VMOVUPD(a.Add(operand.Mem{Base: x, Disp: i * a.Size()}, a.Mul(at, factor)), at)
+	}
+	a.ADDQ(operand.I8(2*a.Size()), x)
+	a.ADDQ(operand.I8(2*a.Size()), y)
+	a.SUBQ(operand.I8(2*a.Lanes), n)
+	a.JNE(operand.LabelRef("loop"))
 	a.Return()
 }

@@ -69,9 +69,7 @@ func evolve(a *vector.Assembler) {
 	a.Function("evolve", "func(to *float64, r *[]complex128, x, n int, ofColumn, ofRow *float64, ofAll float64)",
 		"is evolve of n rows. OfColumn is the factor of column x.")
 	ofColumn, ofRow := a.Arg("ofColumn"), a.Arg("ofRow")
-	low, ofAll := a.XMM(), a.New()
-	a.Load(a.Param("ofAll"), low)
-	a.VBROADCASTSD(low, ofAll)
+	ofAll := a.ArgVector("ofAll")
 	minus := a.Constant(-1)
 	walk(a, "evolve", "to", "r", func(row, c operand.Mem) {
 		factor := a.Mul(ofAll, a.Broadcast(operand.Mem{Base: ofRow}))

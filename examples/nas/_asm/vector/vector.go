@@ -89,6 +89,14 @@ func (a *Assembler) Constant(x float64) reg.VecVirtual {
 	return v
 }
 
+// ArgVector returns a vector of the parameter of this name, a number.
+func (a *Assembler) ArgVector(name string) reg.VecVirtual {
+	low, v := a.XMM(), a.New()
+	a.Load(a.Param(name), low)
+	a.VBROADCASTSD(low, v)
+	return v
+}
+
 // Broadcast returns a vector of the number at m.
 func (a *Assembler) Broadcast(m operand.Mem) reg.VecVirtual {
 	v := a.New()
