@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Package yard is what the PGAS yardsticks share: timing between barriers, a
-// sum over all PEs, and the table that shows forms of one program side by side.
+// sum over all PEs, even parts of the work, and the table that shows forms of one
+// program side by side.
 package yard
 
 import (
@@ -117,5 +118,14 @@ func Report(pe *shmem.PE, out io.Writer, wrong int, lines ...Line) error {
 }
 
 // Share returns the part [lo, hi) of n things that PE me of npes owns when they
-// are dealt in contiguous blocks that are as even as can be.
-func Share(n, me, npes int) (lo, hi int) { return n * me / npes, n * (me + 1) / npes }
+// are dealt in contiguous blocks as even as can be, one thing more to each of
+// the first PEs if they leave a remainder. So PE 0 has as many as anyone.
+func Share(n, me, npes int) (lo, hi int) {
+	each, rest := n/npes, n%npes
+	lo = me*each + min(me, rest)
+	hi = lo + each
+	if me < rest {
+		hi++
+	}
+	return lo, hi
+}

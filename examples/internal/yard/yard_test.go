@@ -59,8 +59,12 @@ func TestShare_DealsAllOnce(t *testing.T) {
 			next := 0
 			for me := range npes {
 				lo, hi := Share(n, me, npes)
-				if lo != next || hi-lo < n/npes || hi-lo > n/npes+1 {
-					t.Fatalf("Share(%d, %d, %d) is [%d, %d), want it to start at %d", n, me, npes, lo, hi, next)
+				want := n / npes
+				if me < n%npes {
+					want++
+				}
+				if lo != next || hi-lo != want {
+					t.Fatalf("Share(%d, %d, %d) is [%d, %d), want %d things from %d on", n, me, npes, lo, hi, want, next)
 				}
 				next = hi
 			}

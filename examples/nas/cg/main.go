@@ -17,8 +17,8 @@ package main
 //go:generate go -C ../_asm run ./cg ../cg
 
 import (
+	"cmp"
 	"fmt"
-	"time"
 
 	"github.com/goshmem/goshmem/examples/nas/internal/nas"
 	"github.com/goshmem/goshmem/shmem"
@@ -28,10 +28,7 @@ func main() { nas.Main("CG", run, forms()...) }
 
 func run(pe *shmem.PE, opt nas.Options) (nas.Report, error) {
 	p := problems[opt.Class]
-	iterations := opt.Iterations
-	if iterations == 0 {
-		iterations = p.iterations
-	}
+	iterations := cmp.Or(opt.Iterations, p.iterations)
 	timers := nas.NewTimers(opt.Timers, sections...)
 	s, err := newSolver(pe, p, loopsOf(opt.Form), timers)
 	if err != nil {
@@ -41,22 +38,15 @@ func run(pe *shmem.PE, opt nas.Options) (nas.Report, error) {
 	s.iterate() // untimed: touches all memory
 
 	s.start()
-	pe.BarrierAll()
-	timers.Start()
-	start := time.Now()
 	var zeta, residual float64
-	for range iterations {
-		var inverse float64
-		inverse, residual = s.iterate()
-		zeta = p.shift + inverse
-	}
-	elapsed := time.Since(start)
-
-	seconds, err := nas.Slowest(pe, elapsed)
-	if err != nil {
-		return nas.Report{}, err
-	}
-	spent, err := timers.Sections(pe)
+	seconds, spent, err := timers.Time(pe, func() error {
+		for range iterations {
+			var inverse float64
+			inverse, residual = s.iterate()
+			zeta = p.shift + inverse
+		}
+		return nil
+	})
 	if err != nil {
 		return nas.Report{}, err
 	}
@@ -64,7 +54,7 @@ func run(pe *shmem.PE, opt nas.Options) (nas.Report, error) {
 	return nas.Report{
 		Size:         p.rows,
 		Iterations:   iterations,
-		Seconds:      seconds[0],
+		Seconds:      seconds,
 		Operations:   p.operations() * float64(iterations),
 		Operation:    "floating point",
 		Verification: nas.Verdict(!standard || p.err(zeta) <= tolerance, standard),

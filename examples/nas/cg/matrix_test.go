@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/goshmem/goshmem/examples/nas/internal/nas"
+	"github.com/goshmem/goshmem/examples/internal/yard"
 )
 
 // dense returns the matrix as a slice of rows of all columns.
@@ -52,7 +52,7 @@ func TestMatrix_PartsMakeTheWhole(t *testing.T) {
 	whole := dense(newMatrix(p, 0, p.rows), p.rows)
 	for npes := 2; npes <= 5; npes++ {
 		for me := range npes {
-			first, end := nas.Share(p.rows, me, npes)
+			first, end := yard.Share(p.rows, me, npes)
 			for i, row := range dense(newMatrix(p, first, end), p.rows) {
 				if !slices.Equal(row, whole[first+i]) {
 					t.Fatalf("PE %d of %d has another row %d than one PE", me, npes, first+i)

@@ -3,7 +3,7 @@
 package main
 
 import (
-	"github.com/goshmem/goshmem/examples/nas/internal/nas"
+	"github.com/goshmem/goshmem/examples/internal/yard"
 	"github.com/goshmem/goshmem/shmem"
 )
 
@@ -28,7 +28,7 @@ type shared struct {
 func newShared(pe *shmem.PE, n int) (*shared, error) {
 	s := &shared{pe: pe, bounds: make([]int, pe.NPEs()+1)}
 	for i := range pe.NPEs() {
-		_, s.bounds[i+1] = nas.Share(n, i, pe.NPEs())
+		_, s.bounds[i+1] = yard.Share(n, i, pe.NPEs())
 	}
 	var err error
 	room := s.bounds[1] // PE 0 has no fewer elements than any other

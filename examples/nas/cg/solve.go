@@ -5,6 +5,7 @@ package main
 import (
 	"math"
 
+	"github.com/goshmem/goshmem/examples/internal/yard"
 	"github.com/goshmem/goshmem/examples/nas/internal/nas"
 	"github.com/goshmem/goshmem/shmem"
 )
@@ -47,7 +48,7 @@ func newSolver(pe *shmem.PE, p problem, l loops, timers *nas.Timers) (*solver, e
 		pe: pe, timers: timers, loops: l,
 		r: make([]float64, p.rows), p: make([]float64, padded(p.rows)),
 	}
-	first, end := nas.Share(p.rows, pe.MyPE(), pe.NPEs())
+	first, end := yard.Share(p.rows, pe.MyPE(), pe.NPEs())
 	s.matrix = newMatrix(p, first, end)
 	s.x = make([]float64, end-first)
 	var err error

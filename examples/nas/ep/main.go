@@ -8,9 +8,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
-	"time"
 
+	"github.com/goshmem/goshmem/examples/internal/yard"
 	"github.com/goshmem/goshmem/examples/nas/internal/nas"
 	"github.com/goshmem/goshmem/shmem"
 )
@@ -27,34 +28,27 @@ const (
 func run(pe *shmem.PE, opt nas.Options) (nas.Report, error) {
 	work := problems[opt.Class]
 	timers := nas.NewTimers(opt.Timers, "Batches", "Reduction")
-	iterations := max(1, opt.Iterations)
+	iterations := cmp.Or(opt.Iterations, 1)
 	b := &block{logs: newLogTable()}
 	total, err := nas.NewSum(pe, 2+len(tally{}.annuli))
 	if err != nil {
 		return nas.Report{}, err
 	}
 
-	pe.BarrierAll()
-	start := time.Now()
-	timers.Start()
 	var sum tally
-	for range iterations {
-		sum = tally{}
-		first, end := nas.Share(work.pairs/batchPairs, pe.MyPE(), pe.NPEs())
-		for batch := first; batch < end; batch++ {
-			b.batch(batch, &sum)
+	seconds, spent, err := timers.Time(pe, func() error {
+		for range iterations {
+			sum = tally{}
+			first, end := yard.Share(work.pairs/batchPairs, pe.MyPE(), pe.NPEs())
+			for batch := first; batch < end; batch++ {
+				b.batch(batch, &sum)
+			}
+			timers.Lap(timeBatches)
+			sum.addUp(total)
+			timers.Lap(timeReduction)
 		}
-		timers.Lap(timeBatches)
-		sum.addUp(total)
-		timers.Lap(timeReduction)
-	}
-	elapsed := time.Since(start)
-
-	seconds, err := nas.Slowest(pe, elapsed)
-	if err != nil {
-		return nas.Report{}, err
-	}
-	sections, err := timers.Sections(pe)
+		return nil
+	})
 	if err != nil {
 		return nas.Report{}, err
 	}
@@ -62,12 +56,12 @@ func run(pe *shmem.PE, opt nas.Options) (nas.Report, error) {
 	return nas.Report{
 		Size:         numbers,
 		Iterations:   iterations,
-		Seconds:      seconds[0],
+		Seconds:      seconds,
 		Operations:   float64(numbers) * float64(iterations),
 		Operation:    "Random numbers generated",
 		Verification: nas.Verdict(work.verify(&sum), iterations == 1),
 		Results:      results(&sum),
-		Sections:     sections,
+		Sections:     spent,
 	}, nil
 }
 

@@ -14,8 +14,8 @@ package main
 //go:generate go -C ../_asm run ./ft ../ft
 
 import (
+	"cmp"
 	"fmt"
-	"time"
 
 	"github.com/goshmem/goshmem/examples/nas/internal/nas"
 	"github.com/goshmem/goshmem/shmem"
@@ -25,10 +25,7 @@ func main() { nas.Main("FT", run, forms()...) }
 
 func run(pe *shmem.PE, opt nas.Options) (nas.Report, error) {
 	p := problems[opt.Class]
-	iterations := opt.Iterations
-	if iterations == 0 {
-		iterations = len(p.checksums)
-	}
+	iterations := cmp.Or(opt.Iterations, len(p.checksums))
 	timers := nas.NewTimers(opt.Timers, sections...)
 	s, err := newSolver(pe, p, loopsOf(opt.Form), timers)
 	if err != nil {
@@ -39,29 +36,22 @@ func run(pe *shmem.PE, opt nas.Options) (nas.Report, error) {
 	s.step()
 
 	checksums := make([]complex128, iterations)
-	pe.BarrierAll()
-	timers.Start()
-	start := time.Now()
-	s.prepare()
-	s.forward()
-	for i := range checksums {
-		s.step()
-		checksums[i] = s.checksum()
-	}
-	elapsed := time.Since(start)
-
-	seconds, err := nas.Slowest(pe, elapsed)
-	if err != nil {
-		return nas.Report{}, err
-	}
-	spent, err := timers.Sections(pe)
+	seconds, spent, err := timers.Time(pe, func() error {
+		s.prepare()
+		s.forward()
+		for i := range checksums {
+			s.step()
+			checksums[i] = s.checksum()
+		}
+		return nil
+	})
 	if err != nil {
 		return nas.Report{}, err
 	}
 	return nas.Report{
 		Size:         p.points(),
 		Iterations:   iterations,
-		Seconds:      seconds[0],
+		Seconds:      seconds,
 		Operations:   p.operations(iterations),
 		Operation:    "floating point",
 		Verification: nas.Verdict(p.err(checksums) <= tolerance, iterations == len(p.checksums)),

@@ -9,8 +9,8 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
-	"time"
 
 	"github.com/goshmem/goshmem/examples/nas/internal/nas"
 	"github.com/goshmem/goshmem/shmem"
@@ -19,10 +19,7 @@ import (
 func main() { nas.Main("IS", run) }
 
 func run(pe *shmem.PE, opt nas.Options) (nas.Report, error) {
-	iterations := opt.Iterations
-	if iterations == 0 {
-		iterations = classIterations
-	}
+	iterations := cmp.Or(opt.Iterations, classIterations)
 	timers := nas.NewTimers(opt.Timers, sections...)
 	r, err := newRanker(pe, problems[opt.Class], timers)
 	if err != nil {
@@ -33,23 +30,16 @@ func run(pe *shmem.PE, opt nas.Options) (nas.Report, error) {
 	}
 
 	confirmed := 0
-	pe.BarrierAll()
-	timers.Start()
-	start := time.Now()
-	for i := 1; i <= iterations; i++ {
-		n, err := r.rank(i)
-		if err != nil {
-			return nas.Report{}, err
+	seconds, spent, err := timers.Time(pe, func() error {
+		for i := 1; i <= iterations; i++ {
+			n, err := r.rank(i)
+			if err != nil {
+				return err
+			}
+			confirmed += n
 		}
-		confirmed += n
-	}
-	elapsed := time.Since(start)
-
-	seconds, err := nas.Slowest(pe, elapsed)
-	if err != nil {
-		return nas.Report{}, err
-	}
-	spent, err := timers.Sections(pe)
+		return nil
+	})
 	if err != nil {
 		return nas.Report{}, err
 	}
@@ -62,7 +52,7 @@ func run(pe *shmem.PE, opt nas.Options) (nas.Report, error) {
 	return nas.Report{
 		Size:         r.size(),
 		Iterations:   iterations,
-		Seconds:      seconds[0],
+		Seconds:      seconds,
 		Operations:   float64(r.size()) * float64(iterations),
 		Operation:    "keys ranked",
 		Verification: nas.Verdict(passed, iterations == classIterations),

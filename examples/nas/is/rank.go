@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/goshmem/goshmem/examples/internal/yard"
 	"github.com/goshmem/goshmem/examples/nas/internal/nas"
 	"github.com/goshmem/goshmem/shmem"
 )
@@ -44,7 +45,7 @@ type ranker struct {
 
 // newRanker is collective over all PEs.
 func newRanker(pe *shmem.PE, p problem, timers *nas.Timers) (*ranker, error) {
-	first, end := nas.Share(p.size(), pe.MyPE(), pe.NPEs())
+	first, end := yard.Share(p.size(), pe.MyPE(), pe.NPEs())
 	r := &ranker{
 		problem: p, pe: pe, timers: timers,
 		first: first, keys: p.generate(first, end), sorted: make([]int32, end-first),

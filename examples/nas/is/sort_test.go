@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/goshmem/goshmem/examples/nas/internal/nas"
+	"github.com/goshmem/goshmem/examples/internal/yard"
 )
 
 func TestGenerate_PartsMakeTheWhole(t *testing.T) {
@@ -15,7 +15,7 @@ func TestGenerate_PartsMakeTheWhole(t *testing.T) {
 	for npes := 2; npes <= 5; npes++ {
 		var parts []int32
 		for me := range npes {
-			lo, hi := nas.Share(p.size(), me, npes)
+			lo, hi := yard.Share(p.size(), me, npes)
 			parts = append(parts, p.generate(lo, hi)...)
 		}
 		if !slices.Equal(parts, whole) {

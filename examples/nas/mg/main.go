@@ -16,8 +16,8 @@ package main
 //go:generate go -C ../_asm run ./mg ../mg
 
 import (
+	"cmp"
 	"fmt"
-	"time"
 
 	"github.com/goshmem/goshmem/examples/nas/internal/nas"
 	"github.com/goshmem/goshmem/shmem"
@@ -27,10 +27,7 @@ func main() { nas.Main("MG", run, forms()...) }
 
 func run(pe *shmem.PE, opt nas.Options) (nas.Report, error) {
 	work := problems[opt.Class]
-	iterations := opt.Iterations
-	if iterations == 0 {
-		iterations = work.iterations
-	}
+	iterations := cmp.Or(opt.Iterations, work.iterations)
 	t, err := newTorus(pe.MyPE(), pe.NPEs(), work.edge())
 	if err != nil {
 		return nas.Report{}, err
@@ -45,22 +42,16 @@ func run(pe *shmem.PE, opt nas.Options) (nas.Report, error) {
 	m.cycle()
 
 	m.reset()
-	pe.BarrierAll()
-	timers.Start()
-	start := time.Now()
-	m.finestResidual()
-	first := m.norm()
-	for range iterations {
-		m.cycle()
-	}
-	norm := m.norm()
-	elapsed := time.Since(start)
-
-	seconds, err := nas.Slowest(pe, elapsed)
-	if err != nil {
-		return nas.Report{}, err
-	}
-	spent, err := timers.Sections(pe)
+	var first, norm float64
+	seconds, spent, err := timers.Time(pe, func() error {
+		m.finestResidual()
+		first = m.norm()
+		for range iterations {
+			m.cycle()
+		}
+		norm = m.norm()
+		return nil
+	})
 	if err != nil {
 		return nas.Report{}, err
 	}
@@ -68,7 +59,7 @@ func run(pe *shmem.PE, opt nas.Options) (nas.Report, error) {
 	return nas.Report{
 		Size:         work.points(),
 		Iterations:   iterations,
-		Seconds:      seconds[0],
+		Seconds:      seconds,
 		Operations:   58 * float64(iterations) * float64(work.points()),
 		Operation:    "floating point",
 		Verification: nas.Verdict(!standard || work.verify(norm), standard),

@@ -25,15 +25,3 @@ func (c *Class) Set(text string) error {
 	*c = Class(text[0])
 	return nil
 }
-
-// Share returns the part [lo, hi) of n things that PE me of npes owns when they
-// are dealt in contiguous blocks, the remainder to the first PEs.
-func Share(n, me, npes int) (lo, hi int) {
-	each, rest := n/npes, n%npes
-	lo = me*each + min(me, rest)
-	hi = lo + each
-	if me < rest {
-		hi++
-	}
-	return lo, hi
-}

@@ -18,21 +18,3 @@ func TestClass_SetTakesTheSixLetters(t *testing.T) {
 		}
 	}
 }
-
-func TestShare_DealsAllOnce(t *testing.T) {
-	for _, n := range []int{0, 1, 7, 64, 1000} {
-		for npes := 1; npes <= 9; npes++ {
-			next := 0
-			for me := range npes {
-				lo, hi := Share(n, me, npes)
-				if lo != next || hi-lo < n/npes || hi-lo > n/npes+1 {
-					t.Fatalf("Share(%d, %d, %d) is [%d, %d), want it to start at %d", n, me, npes, lo, hi, next)
-				}
-				next = hi
-			}
-			if next != n {
-				t.Errorf("%d PEs share %d of %d things", npes, next, n)
-			}
-		}
-	}
-}

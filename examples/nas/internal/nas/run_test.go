@@ -4,6 +4,8 @@ package nas
 
 import (
 	"bytes"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,39 +26,49 @@ func TestRun_FailsOnPE0WhenVerificationDoes(t *testing.T) {
 	}
 }
 
-func TestSlowest_IsTheLargestOfEachPE(t *testing.T) {
+func TestTimers(t *testing.T) {
 	shmemtest.Run(t, 3, func(pe *shmem.PE) error {
-		me := time.Duration(pe.MyPE())
-		got, err := Slowest(pe, me*time.Second, (5-me)*time.Second)
-		if err != nil {
-			return err
+		off, on := NewTimers(false, "a", "b"), NewTimers(true, "a", "b")
+		for _, timers := range []*Timers{off, on} {
+			seconds, sections, err := timers.Time(pe, func() error {
+				timers.Lap(1)
+				timers.Lap(0)
+				return nil
+			})
+			if err != nil || seconds <= 0 {
+				t.Errorf("it took %v s, error %v", seconds, err)
+			}
+			if timers == off && sections != nil {
+				t.Errorf("timers that are off give %v", sections)
+			}
+			if timers == on && (len(sections) != 2 || sections[0].Seconds <= 0 || sections[1].Seconds <= 0) {
+				t.Errorf("sections are %v, want a and b, with their times", sections)
+			}
 		}
-		if len(got) != 2 || got[0] != 2 || got[1] != 5 {
-			t.Errorf("PE %d got %v, want [2 5]", pe.MyPE(), got)
+		_, sections, err := on.Time(pe, func() error { return nil })
+		if err != nil || !slices.Equal(sections, []Section{{"a", 0}, {"b", 0}}) {
+			t.Errorf("without a lap, sections are %v, error %v", sections, err)
 		}
 		return nil
 	})
 }
 
-func TestTimers(t *testing.T) {
-	shmemtest.Run(t, 2, func(pe *shmem.PE) error {
-		off := NewTimers(false, "a")
-		off.Start()
-		off.Lap(0)
-		if s, err := off.Sections(pe); err != nil || s != nil {
-			t.Errorf("timers that are off give %v, error %v", s, err)
+func TestTimers_ReturnTheError(t *testing.T) {
+	shmemtest.Run(t, 1, func(pe *shmem.PE) error {
+		want := errors.New("no")
+		if _, _, err := NewTimers(true).Time(pe, func() error { return want }); err != want {
+			t.Errorf("got error %v, want %v", err, want)
 		}
+		return nil
+	})
+}
 
-		on := NewTimers(true, "a", "b")
-		on.Start()
-		on.Lap(1)
-		on.Lap(0)
-		s, err := on.Sections(pe)
-		if err != nil {
-			return err
-		}
-		if len(s) != 2 || s[0].Name != "a" || s[1].Name != "b" || s[0].Seconds <= 0 || s[1].Seconds <= 0 {
-			t.Errorf("sections are %v, want a and b, with their times", s)
+func TestSlowest_IsTheLargestOfEachPE(t *testing.T) {
+	shmemtest.Run(t, 3, func(pe *shmem.PE) error {
+		me := time.Duration(pe.MyPE())
+		got, err := slowest(pe, me*time.Second, (5-me)*time.Second)
+		if err != nil || !slices.Equal(got, []float64{2, 5}) {
+			t.Errorf("PE %d got %v, error %v, want [2 5]", pe.MyPE(), got, err)
 		}
 		return nil
 	})

@@ -3,6 +3,7 @@
 package nas
 
 import (
+	"slices"
 	"time"
 
 	"github.com/goshmem/goshmem/shmem"
@@ -22,14 +23,6 @@ func NewTimers(on bool, names ...string) *Timers {
 	return &Timers{on: on, names: names, spent: make([]time.Duration, len(names))}
 }
 
-// Start begins the first section and forgets what was measured before.
-func (t *Timers) Start() {
-	if t.on {
-		clear(t.spent)
-		t.last = time.Now()
-	}
-}
-
 // Lap ends a section, the i-th of those named, and begins the next.
 func (t *Timers) Lap(i int) {
 	if t.on {
@@ -39,45 +32,43 @@ func (t *Timers) Lap(i int) {
 	}
 }
 
-// Sections returns the sections with the slowest PE's time in each, or nothing
-// if the timers are off. It is collective over all PEs.
-func (t *Timers) Sections(pe *shmem.PE) ([]Section, error) {
-	if !t.on {
-		return nil, nil
+// Time returns how long the slowest PE takes for f, in seconds, and if the timers
+// are on, how long for each section. All PEs begin together. It is collective
+// over all PEs.
+func (t *Timers) Time(pe *shmem.PE, f func() error) (seconds float64, sections []Section, err error) {
+	pe.BarrierAll()
+	start := time.Now()
+	if t.on {
+		clear(t.spent)
+		t.last = start
 	}
-	slowest, err := Slowest(pe, t.spent...)
+	if err := f(); err != nil {
+		return 0, nil, err
+	}
+	all, err := slowest(pe, append([]time.Duration{time.Since(start)}, t.spent...)...)
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
-	sections := make([]Section, len(slowest))
-	for i, s := range slowest {
-		sections[i] = Section{t.names[i], s}
+	if t.on {
+		for i, s := range all[1:] {
+			sections = append(sections, Section{t.names[i], s})
+		}
 	}
-	return sections, nil
+	return all[0], sections, nil
 }
 
-// Slowest returns for each of these durations the largest that a PE measured,
+// slowest returns for each of these durations the largest that a PE measured,
 // in seconds. It is collective over all PEs, which measure the same things.
-func Slowest(pe *shmem.PE, spent ...time.Duration) ([]float64, error) {
-	n := len(spent)
-	mine, err := shmem.Alloc[float64](pe, n)
-	if err != nil {
-		return nil, err
-	}
-	all, err := shmem.Alloc[float64](pe, n*pe.NPEs())
+func slowest(pe *shmem.PE, spent ...time.Duration) ([]float64, error) {
+	x, err := shmem.Alloc[float64](pe, len(spent))
 	if err != nil {
 		return nil, err
 	}
 	for i, d := range spent {
-		mine.Local()[i] = d.Seconds()
+		x.Local()[i] = d.Seconds()
 	}
-	shmem.FCollect(pe.World(), all, mine)
-
-	slowest := make([]float64, n)
-	for i, s := range all.Local() {
-		slowest[i%n] = max(slowest[i%n], s)
-	}
-	shmem.Free(all)
-	shmem.Free(mine)
-	return slowest, nil
+	shmem.MaxReduce(pe.World(), x, x)
+	seconds := slices.Clone(x.Local())
+	shmem.Free(x)
+	return seconds, nil
 }
