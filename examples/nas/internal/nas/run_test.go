@@ -56,7 +56,7 @@ func TestTimers(t *testing.T) {
 func TestTimers_ReturnTheError(t *testing.T) {
 	shmemtest.Run(t, 1, func(pe *shmem.PE) error {
 		want := errors.New("no")
-		if _, _, err := NewTimers(true).Time(pe, func() error { return want }); err != want {
+		if _, _, err := NewTimers(true).Time(pe, func() error { return want }); !errors.Is(err, want) {
 			t.Errorf("got error %v, want %v", err, want)
 		}
 		return nil
