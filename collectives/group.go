@@ -4,6 +4,7 @@ package collectives
 
 import (
 	"github.com/goshmem/goshmem/internal/frames"
+	"github.com/goshmem/goshmem/internal/spin"
 	"github.com/goshmem/goshmem/symheap"
 )
 
@@ -14,7 +15,7 @@ const (
 	offEpoch   = 128  // on member 0: synchronisations completed
 	offReport  = 384  // set once offText holds what this member called
 	offPair    = 400  // two words, for Pairs
-	offEntered = 448  // the epoch that this member has entered last, and how many starts came before it
+	offEntered = 448  // the epoch that this member has entered last, and how many starts came before it; and on which core
 	offFlags   = 512  // that something of a far member has arrived: a ring of words
 	offText    = 640  // what this member called and where, for a mismatch's report
 	offSlots   = 1664 // what this member shows the near ones: a ring of slots
@@ -64,6 +65,7 @@ type Group struct {
 	site  func() string // where the program called the collective
 
 	isFar, crowded bool
+	cores          bool // members tell on which cores they are; see crowd.go
 
 	// Where far members' words are, and how many rounds have some.
 	flags, rounds uintptr
@@ -107,6 +109,7 @@ const mostStar = 16
 // collective, for reports.
 func New(w *symheap.Window, off uintptr, crowded bool, asked Choices, nodes []int, site func() string) *Group {
 	g := &Group{w: w, me: w.Me(), n: w.NPEs(), off: off, isFar: !w.AllNear(), crowded: crowded, site: site}
+	g.cores = crowded && !g.isFar && w.Spin() > 0 && spin.Core() != 0
 	g.flags, g.rounds, g.slots = off+offFlags, off+offRounds, maxRounds
 	if g.isFar {
 		g.divide(nodes)
@@ -165,6 +168,7 @@ func (g *Group) next(c Call) {
 	g.epoch++
 	c.Started = g.started
 	if g.whole == nil {
+		g.enterCore()
 		storeRelease(g.w.Own(g.off+offEntered), g.epoch<<startedBits|uint64(g.started))
 	}
 	g.chain = (g.chain+c.sign())*chainFactor + 1

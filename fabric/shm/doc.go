@@ -13,7 +13,8 @@
 // # Waiting
 //
 // A wait looks at its word; then yields the core to other processes, because
-// whoever will write the word may need it; then sleeps on its PE's doorbell, a
+// whoever will write the word may need it (and moves to another core if too many PEs share
+// this one); then sleeps on its PE's doorbell, a
 // futex. A PE that is about to sleep says so in its status page, together with
 // the condition it waits for, and counts itself in the node's sleepers word.
 // Who changes words reads the sleepers word, nearly always 0 and in everyone's

@@ -107,6 +107,7 @@ type Domain struct {
 	driver fabric.Driver // what waits poll besides, or nil; set by Drive
 
 	waits   waits
+	place   place
 	tokens  race.Tokens
 	closed  atomic.Bool
 	abortMu sync.Mutex

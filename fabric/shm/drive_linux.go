@@ -33,7 +33,7 @@ func (d *Domain) Drive(driver fabric.Driver) {
 func (d *Domain) waitDriven(c fabric.Cond) error {
 	if !d.driver.Poll(c) && !c.Holds(loadWord(d.word(c.PE, c.Off), c.Type.Size())) {
 		if d.policy.crowded {
-			schedYield()
+			d.giveWay()
 		}
 		runtime.Gosched()
 		if err := d.waits.sleep(fabric.Conds{Cond: c, N: 1}); err != nil {

@@ -101,7 +101,7 @@ func (e *Endpoint) Quiet() error {
 // polls while PEs outnumber cores keeps one from the PE that it polls for.
 func (e *Endpoint) Progress() error {
 	if e.d.policy.crowded {
-		schedYield()
+		e.d.giveWay()
 		runtime.Gosched()
 	}
 	return e.d.aborted()

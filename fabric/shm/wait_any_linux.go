@@ -35,7 +35,7 @@ func (d *Domain) WaitAny(s fabric.Conds) error {
 		runtime.Gosched()
 	}
 	for i := 1; i <= d.policy.yields && !held && d.driver == nil; i++ {
-		schedYield()
+		d.giveWay()
 		held = d.holds(&s)
 		if i&7 == 0 {
 			runtime.Gosched()

@@ -65,7 +65,7 @@ func (d *Domain) Wait(c fabric.Cond) error {
 		yields = 0
 	}
 	for i := 1; i <= yields; i++ {
-		schedYield()
+		d.giveWay()
 		if c.Holds(loadWord(p, c.Type.Size())) {
 			d.noteAcquire(c.Off)
 			return nil

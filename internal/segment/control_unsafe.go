@@ -68,7 +68,12 @@ type Status struct {
 	State atomic.Uint32
 	PID   atomic.Uint32
 	Since atomic.Int64 // Unix nanoseconds
-	_     [statusSize - 2*line - 16]byte
+	_     [line - 16]byte
+
+	// Core is one more than the number of the core that the PE was on when it last gave way to
+	// others, where PEs outnumber cores; 0 before.
+	Core atomic.Uint32
+	_    [statusSize - 3*line - 4]byte
 }
 
 // Values of Status.Sleeping.
