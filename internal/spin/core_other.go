@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-//go:build !amd64
+//go:build !linux || !amd64
 
 package spin
 
