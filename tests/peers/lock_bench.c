@@ -4,13 +4,16 @@
 // (Mellor-Crummey & Scott 1991) 1,000 times each and count under it. Who waits spins a
 // little if every process has a core, and then sleeps on a futex of its own.
 //
-//	lock_bench NP [MIB]
+//	lock_bench NP [MIB [MS]]
 //
 // The places in line are side by side, or MIB apart, as they are in symmetric heaps: then
-// each is on a page of its own, under a page table of its own, in every process. It
-// prints the time until all are done: name, value, unit.
+// each is on a page of its own, under a page table of its own, in every process. With MS,
+// each process has a thread that wakes every MS milliseconds and does nothing, as a
+// process in Go has one that wakes every 10. It prints the time until all are done: name,
+// value, unit.
 #define _GNU_SOURCE
 #include <linux/futex.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -40,6 +43,7 @@ static struct shared *s;
 static char *nodes;
 static size_t apart = sizeof(struct node);
 static int spins;
+static int ms; // between two ticks, 0: none
 
 static void futex(atomic_uint *word, int op, unsigned value) {
 	syscall(SYS_futex, word, op, value, NULL, NULL, 0);
@@ -78,7 +82,18 @@ static void unlock(unsigned me) {
 		futex(&f->waiting, FUTEX_WAKE, 1);
 }
 
+static void *tick(void *unused) {
+	for (;;)
+		usleep(ms * 1000);
+	return unused;
+}
+
 static void process(unsigned me) {
+	pthread_t thread;
+	if (ms > 0 && pthread_create(&thread, NULL, tick, NULL) != 0) {
+		fprintf(stderr, "no thread\n");
+		exit(1);
+	}
 	atomic_fetch_add(&s->ready, 1);
 	while (atomic_load(&s->go) == 0)
 		usleep(100);
@@ -98,8 +113,9 @@ static double now(void) {
 int main(int argc, char **argv) {
 	int np = argc > 1 ? atoi(argv[1]) : 0;
 	int mib = argc > 2 ? atoi(argv[2]) : 0;
-	if (np < 1 || np >= most || mib < 0 || mib > 1024) {
-		fprintf(stderr, "usage: lock_bench NP [MIB], NP from 1 to %d, MIB up to 1024\n", most - 1);
+	ms = argc > 3 ? atoi(argv[3]) : 0;
+	if (np < 1 || np >= most || mib < 0 || mib > 1024 || ms < 0 || ms > 1000) {
+		fprintf(stderr, "usage: lock_bench NP [MIB [MS]], NP from 1 to %d, MIB up to 1024, MS up to 1000\n", most - 1);
 		return 2;
 	}
 	if (mib > 0)

@@ -18,7 +18,8 @@ PEER   goshmem oshmem-shm ompi-sm mpich-alloc (these four if none is given)
        oshmem-tcp ompi-tcp mpich-tcp ompi-shared mpich-shared
        goshmem-ofi (all through libfabric), libfabric (a C loop over it; p2p only)
        mcs, mcs-heaps (a lock in C, its words side by side or 64 MiB apart, as in
-       symmetric heaps; lock only, with goshmem the default there)
+       symmetric heaps), mcs-ticks, mcs-heaps-ticks (the same, of processes with a
+       thread that wakes every 10 ms, as Go's have; lock only, with goshmem the default there)
 --median K   run all peers in turn, K times, and print medians
 
 One line a figure: peer name value unit ratio. The ratio is to the best of the
@@ -53,7 +54,7 @@ shift $(($# < 2 ? $# : 2))
 [[ $np =~ ^[1-9][0-9]{0,4}$ ]] || die "NP is a number of PEs from 1 to 99999, not '$np'"
 case $mode in
 away) [ $# -gt 0 ] || set -- goshmem-ofi ;;
-lock) [ $# -gt 0 ] || set -- goshmem mcs mcs-heaps ;;
+lock) [ $# -gt 0 ] || set -- goshmem mcs mcs-heaps mcs-ticks mcs-heaps-ticks ;;
 p2p | gups | coll | init) [ $# -gt 0 ] || set -- goshmem oshmem-shm ompi-sm mpich-alloc ;;
 check) [ $# -gt 0 ] || set -- oshmem-shm oshmem-tcp ;;
 limits) set -- limits ;;
@@ -132,9 +133,12 @@ measure() {
 		libs=(-lfabric) && build ofi_bench "$here/ofi_bench.c" gcc "${cflags[@]}" && libs=()
 		run "$peer" "$tmp/ofi_bench"
 		;;
-	mcs | mcs-heaps)
-		build lock_bench "$here/lock_bench.c" gcc "${cflags[@]}"
-		run "$peer" "$tmp/lock_bench" "$np" $([[ $peer == mcs ]] || echo 64)
+	mcs | mcs-*)
+		build lock_bench "$here/lock_bench.c" gcc "${cflags[@]}" -pthread
+		local mib=0 ms=0
+		[[ $peer != *-heaps* ]] || mib=64
+		[[ $peer != *-ticks ]] || ms=10
+		run "$peer" "$tmp/lock_bench" "$np" $mib $ms
 		;;
 	oshmem-shm)
 		oshmem $shm
@@ -172,9 +176,9 @@ window() { [[ $1 == *-shared ]] && echo shared || echo alloc; }
 
 for peer; do
 	case $mode/$peer in
-	limits/limits | check/oshmem-shm | check/oshmem-tcp | lock/mcs | lock/mcs-heaps) ;;
+	limits/limits | check/oshmem-shm | check/oshmem-tcp | lock/mcs | lock/mcs-heaps | lock/mcs-ticks | lock/mcs-heaps-ticks) ;;
 	p2p/libfabric) [ "$np" = 2 ] || die "libfabric is two processes, not $np" ;;
-	check/* | */limits | */libfabric | */mcs | */mcs-heaps) die "peer $peer has no mode $mode" ;;
+	check/* | */limits | */libfabric | */mcs | */mcs-*) die "peer $peer has no mode $mode" ;;
 	*/goshmem | */goshmem-ofi) ;;
 	away/* | lock/*) die "peer $peer has no mode $mode" ;;
 	*/oshmem-shm | */oshmem-tcp | */ompi-sm | */ompi-shared | */ompi-tcp | */mpich-alloc | */mpich-shared | */mpich-tcp) ;;
