@@ -31,7 +31,8 @@ const (
 	mostMoves = 6 // that make it later
 )
 
-// giveWay lets other processes run, where PEs outnumber cores those that this one may wait for.
+// giveWay lets other processes run. Where PEs outnumber cores, it now and then moves this one
+// to an emptier core.
 func (d *Domain) giveWay() {
 	schedYield()
 	if !d.policy.crowded {
