@@ -8,7 +8,7 @@ import "github.com/goshmem/goshmem/internal/spin"
 // for needs it, or loses a switch to another that waits and one back, while the one it waits for
 // runs elsewhere. So each member tells on which core it has entered a call. Who
 // waits gives way only while one that it waits for was last seen on its own core, and has not yet
-// entered; otherwise it spins for what some switches take. That makes one switch a core of a barrier of two PEs a
+// entered; otherwise it spins for what some switches take. That makes 1.1 switches a core of a barrier of two PEs a
 // core, in place of 1.6.
 //
 // A member may have been moved since, or the core be wanted by others: so who has spun in vain gives way, too.
@@ -37,17 +37,17 @@ func (g *Group) late(first, n int) bool {
 	return false
 }
 
-// takeTurns waits for a value of at least epoch at p, which comes after n members from the first on have entered, and
+// takeTurns waits for this epoch at p, where it is after n members from the first on have entered it, and
 // reports whether it came soon.
-func (g *Group) takeTurns(p pointer, first, n int, epoch uint64) (came bool, err error) {
+func (g *Group) takeTurns(p pointer, first, n int) (came bool, err error) {
 	for range turns {
-		if !g.late(first, n) && spinUntil(p, epoch, patience) {
+		if !g.late(first, n) && spinUntil(p, g.epoch, patience) {
 			return true, nil
 		}
 		if err := g.w.Endpoint().Progress(); err != nil {
 			return false, err
 		}
-		if spinUntil(p, epoch, 0) {
+		if spinUntil(p, g.epoch, 0) {
 			return true, nil
 		}
 	}

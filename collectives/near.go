@@ -21,7 +21,7 @@ func (g *Group) syncFlat(c Call, payload []byte) error {
 			q -= g.n
 		}
 		p := g.w.Data(q, slot, live)
-		if err := g.await(p, q, slot, g.epoch); err != nil {
+		if err := g.await(p, q, slot); err != nil {
 			return err
 		}
 		if loadRelaxed(p, 8) != sig {
@@ -59,7 +59,7 @@ func (g *Group) syncCentral(c Call, payload []byte) error {
 		g.closed = g.epoch
 		return nil
 	}
-	if err := g.awaitAll(epoch, 0, g.off+offEpoch, g.epoch, 0, g.n); err != nil {
+	if err := g.awaitAll(epoch, 0, g.off+offEpoch, 0, g.n); err != nil {
 		return err
 	}
 	if v := loadRelaxed(epoch, 0); v&poison != 0 && v&^poison <= g.epoch {
@@ -96,7 +96,7 @@ func (g *Group) mark() {
 func (g *Group) awaitShown(q int, c Call) error {
 	slot := g.slot()
 	p := g.w.Data(q, slot, live)
-	if err := g.await(p, q, slot, g.epoch); err != nil {
+	if err := g.await(p, q, slot); err != nil {
 		return err
 	}
 	if loadRelaxed(p, 8) != g.digest() {
@@ -122,19 +122,19 @@ func (g *Group) poisonNear() {
 	g.w.Domain().Wake(-1)
 }
 
-// await waits for a near word of member q's that changes once q has entered this epoch.
-func (g *Group) await(p pointer, q int, off uintptr, epoch uint64) error {
-	return g.awaitAll(p, q, off, epoch, q, 1)
+// await waits for a near word of member q's, which q sets to this epoch once it has entered it.
+func (g *Group) await(p pointer, q int, off uintptr) error {
+	return g.awaitAll(p, q, off, q, 1)
 }
 
-// awaitAll is await for a word that changes once n members from the first on have entered.
-func (g *Group) awaitAll(p pointer, q int, off uintptr, epoch uint64, first, n int) error {
+// awaitAll is await for a word that is set once n members from the first on have entered.
+func (g *Group) awaitAll(p pointer, q int, off uintptr, first, n int) error {
 	if g.cores {
-		if came, err := g.takeTurns(p, first, n, epoch); came || err != nil {
+		if came, err := g.takeTurns(p, first, n); came || err != nil {
 			return err
 		}
-	} else if spinUntil(p, epoch, g.w.Spin()) {
+	} else if spinUntil(p, g.epoch, g.w.Spin()) {
 		return nil
 	}
-	return g.w.Domain().Wait(fabric.Cond{PE: g.world(q), Off: off, Type: fabric.Uint64, Cmp: fabric.CmpGE, Value: epoch, System: true})
+	return g.w.Domain().Wait(fabric.Cond{PE: g.world(q), Off: off, Type: fabric.Uint64, Cmp: fabric.CmpGE, Value: g.epoch, System: true})
 }

@@ -82,21 +82,18 @@ func (d *Domain) coreOf(i int) uint32 {
 	return 0
 }
 
-// emptier returns the one of the cores with the fewest PEs, if that has at least two fewer than own.
-func (d *Domain) emptier(own uint32, cores *unix.CPUSet) (core int, found bool) {
-	on := func(core int) (n int) {
-		for i := range d.layout.PEs {
-			if d.coreOf(i) == uint32(core)+1 {
-				n++
-			}
-		}
-		return n
+// emptier returns the one of the cores with the fewest PEs, if that has at least two fewer than this
+// PE's.
+func (d *Domain) emptier(cores *unix.CPUSet) (core int, found bool) {
+	on := make(map[uint32]int) // PEs, by coreOf
+	for i := range d.layout.PEs {
+		on[d.coreOf(i)]++
 	}
-	fewest := on(int(own)-1) - 1
+	fewest := on[d.status.Core.Load()] - 1
 	for w, word := range cores {
 		for ; word != 0; word &= word - 1 {
 			c := w*bits.UintSize + bits.TrailingZeros64(uint64(word))
-			if n := on(c); n < fewest {
+			if n := on[uint32(c)+1]; n < fewest {
 				core, fewest, found = c, n, true
 			}
 		}
@@ -112,7 +109,7 @@ func (d *Domain) move() {
 	if unix.SchedGetaffinity(0, &all) != nil {
 		return
 	}
-	core, found := d.emptier(d.status.Core.Load(), &all)
+	core, found := d.emptier(&all)
 	if !found {
 		return
 	}

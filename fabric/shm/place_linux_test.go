@@ -46,7 +46,7 @@ func TestPlace_MovesOneToTheEmptiestCore(t *testing.T) {
 			}
 			got := -1
 			if d.overfull() {
-				if core, found := d.emptier(d.status.Core.Load(), &cores); found {
+				if core, found := d.emptier(&cores); found {
 					got = core
 				}
 			}
