@@ -15,8 +15,8 @@ func (g *Group) broadcast(c Call, dst, src fabric.Addr, size, root int) error {
 	switch g.choose(opBroadcast, size) {
 	case leaders:
 		return g.broadcastLeaders(c, dst, src, size, root)
-	case doubling:
-		return g.broadcastDoubling(c, dst, src, size, root)
+	case relay:
+		return g.broadcastRelay(c, dst, src, size, root)
 	case tree:
 		return g.broadcastTree(c, dst, src, size, root)
 	case carried:

@@ -39,6 +39,7 @@ const (
 	halving                 // recursive halving, and back
 	shown                   // the others pull
 	tree                    // binomial
+	relay                   // binomial, and nobody waits for those below
 	push                    // each stores its block to all
 	pair                    // of two members
 	flags                   // every block with its flag
@@ -52,7 +53,7 @@ func (o operation) String() string {
 func (a algorithm) String() string {
 	return [...]string{
 		"", "flat", "central", "dissemination", "star", "carried", "shares", "doubling", "halving",
-		"shown", "tree", "push", "pair", "flags", "leaders",
+		"shown", "tree", "relay", "push", "pair", "flags", "leaders",
 	}[a]
 }
 
@@ -119,7 +120,7 @@ func rules() []rule {
 		{opBroadcast, carried, near, all, span{0, mostCarry}, all, onAll},
 		{opBroadcast, shown, near, all, any, all, onAll},
 		{opBroadcast, leaders, shared, all, any, all, onAll},
-		{opBroadcast, doubling, far, all, some, all, onAll},
+		{opBroadcast, relay, far, all, span{0, mostFar}, all, onAll},
 		{opBroadcast, tree, far, all, any, all, onAll},
 
 		{opFCollect, carried, near, all, span{1, mostCarry}, all, onAll},

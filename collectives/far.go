@@ -31,7 +31,7 @@ func (g *Group) syncStar(c Call) error {
 		if err := g.send(0, g.farSlot(g.me), nil); err != nil {
 			return err
 		}
-		v, err := g.notified(0)
+		v, err := g.notified(g.farSlot(0), g.since)
 		if err == nil && v&poison != 0 {
 			err = g.mismatch(c)
 		}
@@ -39,7 +39,7 @@ func (g *Group) syncStar(c Call) error {
 	}
 	equal := true
 	for q := 1; q < g.n; q++ {
-		v, err := g.notified(q)
+		v, err := g.notified(g.farSlot(q), g.since)
 		if err != nil {
 			return err
 		}
@@ -70,9 +70,10 @@ func (g *Group) farWord() uint64 {
 	return g.epoch<<farDigest | g.digest()>>(digestBits-farDigest)
 }
 
-// notified waits for this epoch's word in slot r, which comes twice, and returns it.
-func (g *Group) notified(r int) (uint64, error) {
-	slot, least := g.farSlot(r), g.epoch<<farDigest
+// notified waits for a word of an epoch from since on, which comes twice, and returns it. If all calls are
+// equal, it is this epoch's.
+func (g *Group) notified(slot uintptr, since uint64) (uint64, error) {
+	least := since << farDigest
 	for _, off := range [...]uintptr{slot + 8, slot} { // the second mostly comes last
 		if err := g.awaitOwn(off, fabric.CmpGE, least); err != nil {
 			return 0, err

@@ -11,27 +11,32 @@ import (
 // Where the words of a group lie, from its offset in each member's segment on.
 // What others write is on lines of its own.
 const (
-	offCount   = 0    // on member 0: arrivals, and the sum of their calls' digests
-	offEpoch   = 128  // on member 0: synchronisations completed
-	offReport  = 384  // set once offText holds what this member called
-	offPair    = 400  // two words, for Pairs
-	offEntered = 448  // the epoch that this member has entered last, and how many starts came before it; and on which core
-	offFlags   = 512  // that something of a far member has arrived: a ring of words
-	offText    = 640  // what this member called and where, for a mismatch's report
-	offSlots   = 1664 // what this member shows the near ones: a ring of slots
-	offRounds  = 2688 // what far members send: for each round a word for each parity, twice, 64 bytes apart
+	offCount   = 0                                    // on member 0: arrivals, and the sum of their calls' digests
+	offEpoch   = 128                                  // on member 0: synchronisations completed
+	offReport  = 384                                  // the epoch of offText, which holds what this member called, once it does
+	offPair    = 400                                  // two words, for Pairs
+	offEntered = 448                                  // the epoch that this member has entered last, and how many starts came before it; and on which core
+	offFlags   = 512                                  // that something of a far member has arrived: a ring of words
+	offText    = 640                                  // what this member called and where, for a mismatch's report
+	offSlots   = 1664                                 // what this member shows the near ones: a ring of slots
+	offRounds  = 2688                                 // what far members send: for each round a word for each parity, twice, 64 bytes apart
+	offRelays  = offLeadRounds + leadRounds*roundSize // what is passed on in a broadcast: a ring of slots
+	offCalls   = offRelays + 2*slotRing*relaySize     // the farWords of the last calls: a ring
 
-	// Of offFlags and offRounds those of the leaders of nodes; see leaders.go.
+	// Of offFlags, offRounds, offRelays and offCalls those of the leaders of nodes; see leaders.go.
 	offLeadFlags  = offFlags + 8*slotRing
 	offLeadRounds = offRounds + maxRounds*roundSize
+	offLeadRelays = offRelays + slotRing*relaySize
+	offLeadCalls  = offCalls + 8*slotRing
 
 	textSize   = 1024
 	roundSize  = 128
+	relaySize  = 64
 	maxRounds  = 32
 	leadRounds = 18 // for 65,536 nodes
 
 	// GroupSize is the size of a group's words in bytes.
-	GroupSize = offLeadRounds + leadRounds*roundSize
+	GroupSize = offCalls + 2*8*slotRing
 )
 
 // A slot holds the epoch that it is of, the digest of the member's call, and
@@ -68,8 +73,8 @@ type Group struct {
 	cores          bool // members tell on which cores they are; see crowd.go
 
 	// Where far members' words are, and how many rounds have some.
-	flags, rounds uintptr
-	slots         int
+	flags, rounds, relays, calls uintptr
+	slots                        int
 
 	// The groups that this one is made of if its members share nodes, and this one in those; see leaders.go.
 	node, lead, whole *Group
@@ -85,6 +90,8 @@ type Group struct {
 	total  uint64 // what offCount holds when this epoch is complete
 	closed uint64 // the last epoch in which all met at offCount
 	met    uint64 // epochs that nobody left before all had come
+	metAt  uint64 // the last of these
+	since  uint64 // the epoch after the last but one
 	ahead  int    // collectives since one that nobody left before all had come
 	past   [slotRing]Call
 	left   [slotRing][frames.Depth]uintptr // where those were called that members leave before others have come
@@ -95,6 +102,8 @@ type Group struct {
 	scratch []byte           // two blocks of a reduction
 	fetched []byte           // of another member's elements, for a large one
 	words   [farWords]uint64 // of the message that is sent
+
+	watch watch
 }
 
 // mostStar is how many members a star may have: all messages go to or come from one, who
@@ -111,6 +120,7 @@ func New(w *symheap.Window, off uintptr, crowded bool, asked Choices, nodes []in
 	g := &Group{w: w, me: w.Me(), n: w.NPEs(), off: off, isFar: !w.AllNear(), crowded: crowded, site: site}
 	g.cores = crowded && !g.isFar && w.Spin() > 0 && spin.Core() != 0
 	g.flags, g.rounds, g.slots = off+offFlags, off+offRounds, maxRounds
+	g.relays, g.calls = off+offRelays, off+offCalls
 	if g.isFar {
 		g.divide(nodes)
 	}
@@ -172,6 +182,9 @@ func (g *Group) next(c Call) {
 		storeRelease(g.w.Own(g.off+offEntered), g.epoch<<startedBits|uint64(g.started))
 	}
 	g.chain = (g.chain+c.sign())*chainFactor + 1
+	if g.isFar {
+		storeRelease(g.w.Own(g.callWord(g.epoch)), g.farWord())
+	}
 	g.past[g.epoch%slotRing] = c
 	g.left[g.epoch%slotRing][0] = 0
 }
@@ -181,6 +194,7 @@ func (g *Group) meet(c Call) {
 	g.next(c)
 	g.ahead = 0
 	g.met++
+	g.since, g.metAt = g.metAt+1, g.epoch
 }
 
 // leave begins an epoch that members may leave before others have come. After a few of

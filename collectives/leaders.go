@@ -42,6 +42,7 @@ func (g *Group) divide(nodes []int) {
 	g.lead = g.part(g.w.Far(symheap.Listed(world), node))
 	g.lead.isFar = true
 	g.lead.flags, g.lead.rounds, g.lead.slots = g.off+offLeadFlags, g.off+offLeadRounds, leadRounds
+	g.lead.relays, g.lead.calls = g.off+offLeadRelays, g.off+offLeadCalls
 	g.lead.Choose(Choices{})
 }
 
@@ -135,16 +136,22 @@ func (g *Group) syncLeaders(c Call) error {
 	return g.down(c, nil)
 }
 
-// begin begins a collective of the parts. Where the group's synchronisations are not by leaders, one
-// comes first, for those who are in one.
+// begin begins a collective of the parts that nobody leaves before all have come.
 func (g *Group) begin(c Call) error {
-	if g.how != leaders {
-		if err := g.Sync(c); err != nil {
-			return err
-		}
+	if err := g.gather(c); err != nil {
+		return err
 	}
 	g.meet(c)
 	return nil
+}
+
+// gather comes before a collective of the parts: where the group's synchronisations are not by leaders, it
+// is one, for those who are in one.
+func (g *Group) gather(c Call) error {
+	if g.how == leaders {
+		return nil
+	}
+	return g.Sync(c)
 }
 
 // reduceLeaders: the members of each node combine what they have: a little is shown to the leader, of more
@@ -245,9 +252,12 @@ func (g *Group) reduceLeadersLarge(c Call, a Array, f fold) error {
 }
 
 // broadcastLeaders: the root's elements come to its leader, the leaders broadcast them, and the others copy
-// them.
+// them. The root waits for nobody beyond its node, if there is little.
 func (g *Group) broadcastLeaders(c Call, dst, src fabric.Addr, size, root int) error {
-	if err := g.begin(c); err != nil {
+	if err := g.gather(c); err != nil {
+		return err
+	}
+	if err := g.leave(c); err != nil {
 		return err
 	}
 	n, carries := g.node, size <= mostCarry

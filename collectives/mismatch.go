@@ -118,7 +118,7 @@ func (g *Group) publish(r report) error {
 	if err := ep.Quiet(); err != nil {
 		return err
 	}
-	if err := ep.PutWord(own, g.off+offReport, 8, 1); err != nil {
+	if err := ep.PutWord(own, g.off+offReport, 8, r.epoch); err != nil {
 		return err
 	}
 	return ep.Quiet()

@@ -16,6 +16,16 @@ func TestMismatch_IsNoticedByWhoeverWaits(t *testing.T) {
 	sync := func(m member) error { return m.Sync(collectives.Call{Kind: collectives.KindSyncAll}) }
 	small := func(m member) error { return collectives.Broadcast(m.Group, data+8192, data, 1, 8, 0) }
 	large := func(m member) error { return collectives.Broadcast(m.Group, data+8192, data, 1, 4096, 0) }
+	// The last member takes itself for the root, or the first: who does not waits for one who waits, too.
+	other := func(m member) error { return collectives.Broadcast(m.Group, data+8192, data, 1, 8, 2) }
+	several := func(m member) error {
+		for range 4 {
+			if err := small(m); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	leave := func(m member) error { return m.Leave(collectives.Call{Kind: collectives.KindDestroy}) }
 	for _, tt := range []struct {
 		name    string
@@ -27,6 +37,11 @@ func TestMismatch_IsNoticedByWhoeverWaits(t *testing.T) {
 		{"large broadcast, sync", large, sync},
 		{"small and large broadcast", small, large},
 		{"large and small broadcast", large, small},
+		{"small broadcasts from two roots", small, other},
+		{"several small broadcasts, sync", several, sync},
+		{"sync, several small broadcasts", sync, several},
+		{"one and several small broadcasts", small, several},
+		{"several small broadcasts and one", several, small},
 		{"leave, sync", leave, sync},
 		{"sync, leave", sync, leave},
 		{"leave, small broadcast", leave, small},

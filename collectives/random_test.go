@@ -43,7 +43,7 @@ func TestRandom_WithTheAlgorithmsAskedFor(t *testing.T) {
 		"sync=flat,reduce=shares,scan=shares,broadcast=shown,fcollect=push,alltoall=push",
 		"sync=central,reduce=tree,scan=tree,broadcast=tree,fcollect=dissemination,alltoall=flags",
 		"sync=star,reduce=carried,broadcast=carried",
-		"sync=dissemination,reduce=doubling,broadcast=doubling",
+		"sync=dissemination,reduce=doubling,broadcast=relay",
 		"reduce=halving,collect=dissemination",
 	} {
 		choices, err := collectives.ParseChoices(asked)

@@ -85,14 +85,20 @@ func (g *Group) judge(c Call, v uint64) error {
 
 // receive waits for a message of this epoch in the own slot of a round.
 func (g *Group) receive(c Call, round int, payload []byte) error {
-	v, err := g.notified(round)
+	v, err := g.notified(g.farSlot(round), g.since)
 	if err != nil {
 		return err
 	}
 	if err := g.judge(c, v); err != nil {
 		return err
 	}
-	slot, again := g.farSlot(round)+8*farHeader, uintptr(0)
+	return g.payload(g.farSlot(round), payload)
+}
+
+// payload waits for the payload of the message of this epoch in slot.
+func (g *Group) payload(slot uintptr, payload []byte) error {
+	slot += 8 * farHeader
+	again := uintptr(0)
 	if len(payload) <= mostNoted {
 		again = 8 * uintptr((len(payload)+3)/4)
 	}
@@ -239,22 +245,6 @@ func (g *Group) climb(c Call, a Array, f fold, combined func(mine []byte, d int)
 		return nil
 	}
 	return g.send(g.me-d, g.farSlot(r), nil)
-}
-
-// broadcastDoubling is reduceDoubling of the root's elements and the others' zeroes: the
-// messages of a tree and more, but as many one after the other, and nobody leaves
-// before all have come.
-func (g *Group) broadcastDoubling(c Call, dst, src fabric.Addr, size, root int) error {
-	mine := g.buffers()[:size]
-	clear(mine)
-	if g.me == root {
-		copy(mine, g.ownBytes(src, size))
-	}
-	if err := g.reduceDoubling(c, mine, or[uint8]); err != nil {
-		return err
-	}
-	copy(g.ownBytes(dst, size), mine)
-	return nil
 }
 
 // broadcastTree: a binomial tree: a synchronisation, and then ⌈log2 n⌉ times the size one after
