@@ -56,7 +56,7 @@ func (b *bench) measure(whose clock, want time.Duration, f func(n int) time.Dura
 		if whose != originAlone || b.me == 0 {
 			spent = f(n)
 		}
-		shmem.PutValue(b.times.At(b.me), spent.Seconds()/float64(n), 0)
+		set(b.pe, b.times.At(b.me), spent.Seconds()/float64(n), 0)
 		b.pe.BarrierAll()
 		wall := time.Since(start)
 		result := 0.0
@@ -64,7 +64,7 @@ func (b *bench) measure(whose clock, want time.Duration, f func(n int) time.Dura
 			result = summary(whose, b.times.Local())
 			next := grow(n, wall, want, round == 0)
 			for p := range b.npes {
-				shmem.PutValue(b.next, int64(next), p)
+				set(b.pe, b.next, int64(next), p)
 			}
 		}
 		b.pe.BarrierAll()
@@ -72,6 +72,16 @@ func (b *bench) measure(whose clock, want time.Duration, f func(n int) time.Dura
 			return result
 		}
 	}
+}
+
+// set puts v into x of PE target, its own word by a store: with --fabric ofi a put to itself
+// would make PE 0 two more sockets, and each poll looks at all.
+func set[T any](pe *shmem.PE, x shmem.Sym[T], v T, target int) {
+	if target == pe.MyPE() {
+		x.Local()[0] = v
+		return
+	}
+	shmem.PutValue(x, v, target)
 }
 
 // summary makes one time of all PEs' times.

@@ -84,6 +84,16 @@ func TestConformance_OtherBranches(t *testing.T) {
 			},
 		},
 		{
+			name: "a descriptor to sleep on",
+			lab:  lab{sleep: sleepOnDescriptor},
+			rows: sleepers,
+		},
+		{
+			name: "sockets to sleep on",
+			lab:  lab{sleep: sleepOnSockets},
+			rows: sleepers,
+		},
+		{
 			name: "atomics in software",
 			lab:  lab{limit: true, native: softwareOnly()},
 			rows: []string{
@@ -107,6 +117,17 @@ func TestConformance_OtherBranches(t *testing.T) {
 			}
 		})
 	}
+}
+
+// sleepers are rows in which PEs, two or more, sleep or are served by their threads.
+var sleepers = []string{
+	"put: src may be reused on return",
+	"get: copies every size between all alignments and nothing else",
+	"nbi: puts, gets and fetches are complete after quiet",
+	"put signal: the signal never shows before its data",
+	"quiet: completes puts so that a third PE sees them",
+	"atomic: four PEs add to one word and none is lost",
+	"endpoint: many goroutines use one at once",
 }
 
 // softwareOnly leaves a provider nothing but the widest compare-and-swap.

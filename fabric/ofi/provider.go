@@ -29,7 +29,17 @@ type lab struct {
 	native     fabric.AtomicTable // what may run natively, if limit is set
 	limit      bool
 	noMessages bool
+	sleep      sleep // what the thread sleeps on
 }
+
+// What a domain's thread sleeps on.
+type sleep int
+
+const (
+	sleepAsFits sleep = iota
+	sleepOnDescriptor
+	sleepOnSockets
+)
 
 // New returns a provider. Nothing is looked for until Probe or Open.
 func New(o Options) *Provider { return &Provider{o: o} }
@@ -54,6 +64,9 @@ func (p *Provider) choose() (offer, verdict, error) {
 	}
 	return o, v, nil
 }
+
+// From this version on tcp polls by epoll whatever the completion queue has.
+const pollsByEpoll = 1<<16 | 18
 
 const (
 	// How long an operation is polled for before it is waited for asleep; where PEs
@@ -98,6 +111,7 @@ func (p *Provider) Open(job fabric.Job) (fabric.Domain, error) {
 	}
 	c := config{pauses: 64, yields: 16, spinners: max(2, runtime.NumCPU()), pe: job.PE, npes: job.NPEs, connect: cmp.Or(p.o.ConnectTimeout, defaultConnectTimeout), maxMessage: d.maxMessage, inOrder: v.inOrder}
 	c.spin, c.standby = crossing, cmp.Or(p.lab.standby, standbyTime)
+	c.sockets = p.onSockets(d.provider, job.NPEs)
 	switch {
 	case d.auto:
 		d.slices, c.spin, c.pauses, c.yields = 1, autoTime, 0, 1
@@ -116,6 +130,15 @@ func (p *Provider) Open(job fabric.Job) (fabric.Domain, error) {
 	d.findAtomics()
 	d.self = cgo.NewHandle(d)
 	return d, nil
+}
+
+// onSockets reports whether the thread of one of n PEs sleeps on the provider's sockets, so that the
+// completion queue needs no descriptor: where that makes polling faster, and sleep is rare.
+func (p *Provider) onSockets(provider string, n int) bool {
+	if provider != "tcp;ofi_rxm" || p.lab.sleep == sleepOnDescriptor {
+		return false
+	}
+	return p.lab.sleep == sleepOnSockets || libraryVersion() < pollsByEpoll && n <= fewPEs && !p.o.Crowded
 }
 
 // separateFor returns how many libfabric endpoints a domain opens at most, if each has room

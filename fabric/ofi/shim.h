@@ -13,10 +13,12 @@
 #ifndef GOSHMEM_OFI_SHIM_H
 #define GOSHMEM_OFI_SHIM_H
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 #include <sys/uio.h>
 #include <time.h>
 
@@ -43,6 +45,8 @@ enum {
 	SHIM_WORDS = 65,              // words of one atomic write, at most
 	SHIM_INFLIGHT = 512,          // counted operations of a stream that can be in flight
 	SHIM_TEXT = 96,               // bytes of an error's text
+	SHIM_FEW = 16,                // PEs of a job whose thread sleeps on sockets, at most
+	SHIM_SOCKETS = 64,            // descriptors that it then sleeps on, at most
 
 	SHIM_SMALL = 512,     // bytes of a put in a batch, at most
 	SHIM_NAME = 512,      // bytes of an endpoint's address, at most
@@ -284,6 +288,27 @@ struct shim_config {
 	uint64_t max_message; // bytes
 	uint64_t connect_ns;  // how long a batch waits for the first answer of a PE
 	bool in_order;        // an atomic on several ranges is done in their order
+	bool sockets;         // sleep on the provider's sockets
+};
+
+// What the thread sleeps on where the completion queue has no descriptor: see
+// shim_sockets.c.
+struct shim_sockets {
+	bool used;
+	bool stale;  // there are more or fewer than were found
+	int room_fd; // an epoll set that tells when a socket that was full has room
+
+	pthread_mutex_t mutex; // for what follows
+	struct sockaddr_storage peers[SHIM_FEW];
+	uint32_t npeers;
+
+	// Of the thread.
+	struct pollfd fds[SHIM_SOCKETS]; // the first two are others: stop_fd and room_fd
+	bool listens[SHIM_SOCKETS];
+	nfds_t n;
+	bool partial;     // some were not found
+	int nap;          // milliseconds, at most
+	uint32_t at_once; // polls in a row that did not sleep
 };
 
 struct shim_domain {
@@ -302,6 +327,7 @@ struct shim_domain {
 	size_t words;   // of one atomic write
 	size_t fused;   // bytes that can go out together with their signal
 	int wait_fd;    // readable when there is progress to make, -1: no such thing
+	struct shim_sockets sockets;
 	int stop_fd;
 	pthread_t thread;
 	bool threaded;
@@ -350,6 +376,7 @@ struct shim_opened shim_open(struct fi_info *info, struct shim_config config);
 int64_t shim_endpoint(struct shim_domain *d);
 int64_t shim_register(struct shim_domain *d, void *mem, size_t size, uint64_t key, struct fid_mr **mr);
 int64_t shim_start(struct shim_domain *d);
+int64_t shim_insert(struct shim_domain *d, const void *name, size_t size, fi_addr_t *addr);
 void shim_close(struct shim_domain *d);
 void shim_free(struct shim_domain *d);
 struct shim_stream *shim_stream_open(struct shim_domain *d, uint32_t ep, bool late);
@@ -405,6 +432,10 @@ void shim_spin_end(struct shim_spin *b);
 bool shim_lock(struct shim_domain *d);
 void shim_unlock(struct shim_domain *d);
 int shim_poll(struct shim_domain *d);
+int shim_pass(struct shim_domain *d);
+int64_t shim_sockets_open(struct shim_domain *d);
+int shim_sockets_sleep(struct shim_domain *d);
+void shim_sockets_close(struct shim_domain *d);
 void shim_ring(struct shim_domain *d);
 void shim_handback(struct shim_domain *d);
 bool shim_aborted(struct shim_domain *d);

@@ -183,7 +183,7 @@ static bool origin(struct shim_domain *d, const struct shim_head *head, fi_addr_
 	uint64_t *known = &d->mail.origins[head->from];
 
 	if (*known == 0) {
-		if (head->name == 0 || fi_av_insert(d->av, head + 1, 1, addr, 0, NULL) != 1)
+		if (head->name == 0 || shim_insert(d, head + 1, head->name, addr) != 1)
 			return false;
 		*known = *addr + 1;
 	}

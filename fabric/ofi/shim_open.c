@@ -43,9 +43,15 @@ static int64_t open_cq(struct shim_domain *d)
 		.format = FI_CQ_FORMAT_MSG,
 		.wait_obj = FI_WAIT_FD,
 	};
-	int64_t ret = fi_cq_open(d->domain, &attr, &d->cq, NULL);
+	int64_t ret;
 
 	d->wait_fd = -1;
+	if (d->config.sockets) {
+		attr.wait_obj = FI_WAIT_NONE;
+		ret = shim_sockets_open(d);
+		return ret ? ret : fi_cq_open(d->domain, &attr, &d->cq, NULL);
+	}
+	ret = fi_cq_open(d->domain, &attr, &d->cq, NULL);
 	if (ret == 0) {
 		if (fi_control(&d->cq->fid, FI_GETWAIT, &d->wait_fd) == 0)
 			return 0;
@@ -88,6 +94,7 @@ int64_t shim_endpoint(struct shim_domain *d)
 		sched_yield();
 	ret = add_endpoint(d);
 	shim_unlock(d);
+	__atomic_store_n(&d->sockets.stale, true, __ATOMIC_RELEASE);
 	unmask_signals(&mask);
 	return ret ? ret : d->neps - 1;
 }
@@ -244,6 +251,7 @@ void shim_close(struct shim_domain *d)
 	close_fid(d->fabric ? &d->fabric->fid : NULL);
 	if (d->stop_fd >= 0)
 		close(d->stop_fd);
+	shim_sockets_close(d);
 	while (d->bounces) {
 		void *next = *(void **)d->bounces;
 		free(d->bounces);

@@ -144,18 +144,14 @@ void shim_unlock(struct shim_domain *d)
 	__atomic_store_n(&d->reading, 0, __ATOMIC_RELEASE);
 }
 
-// shim_poll makes one pass of progress, unless somebody else is at it, and returns
-// how many operations completed.
-int shim_poll(struct shim_domain *d)
+// shim_pass makes one pass of progress and returns how many operations completed. The
+// caller has the completion queue.
+int shim_pass(struct shim_domain *d)
 {
 	struct fi_cq_msg_entry entries[16];
 	int total = 0;
 	ssize_t n;
 
-	if (!shim_lock(d)) {
-		pause_core();
-		return 0;
-	}
 	do {
 		n = fi_cq_read(d->cq, entries, 16);
 		for (ssize_t i = 0; i < n; i++) {
@@ -176,6 +172,20 @@ int shim_poll(struct shim_domain *d)
 	} while (n == 16 || n == -FI_EAVAIL);
 	if (__atomic_load_n(&d->mail.waiting, __ATOMIC_RELAXED))
 		shim_resend(d);
+	return total;
+}
+
+// shim_poll makes one pass of progress, unless somebody else is at it, and returns
+// how many operations completed.
+int shim_poll(struct shim_domain *d)
+{
+	int total;
+
+	if (!shim_lock(d)) {
+		pause_core();
+		return 0;
+	}
+	total = shim_pass(d);
 	shim_unlock(d);
 	return total;
 }
@@ -313,7 +323,7 @@ int64_t shim_wait_word(struct shim_domain *d, struct shim_cond c, uint64_t spin_
 	return done || holds(&c) ? SHIM_DONE : SHIM_PENDING;
 }
 
-enum { STANDBY_GROWTH = 16, IDLE_MS = 100 };
+enum { STANDBY_GROWTH = 64, IDLE_MS = 100, SLACK_NS = 1000, TICK_NS = 4000000 };
 
 // stand_by sleeps until progress is handed back, or for a time.
 static void stand_by(struct shim_domain *d, uint64_t ns)
@@ -327,23 +337,44 @@ static void stand_by(struct shim_domain *d, uint64_t ns)
 	__atomic_store_n(&d->standing, 0, __ATOMIC_RELEASE);
 }
 
+// rest sleeps until the provider has something to do. It returns 1 then, or if it cannot be
+// known, 0 after a time, and -1 when the thread is to end.
+static int rest(struct shim_domain *d)
+{
+	struct pollfd fds[2] = {{.fd = d->stop_fd, .events = POLLIN}, {.fd = d->wait_fd, .events = POLLIN}};
+	struct fid *fid = &d->cq->fid;
+	int timeout = IDLE_MS, n;
+
+	if (d->wait_fd < 0) { // a poll now and then is all there is
+		struct timespec t = {.tv_nsec = 50000};
+
+		nanosleep(&t, NULL);
+		timeout = 0;
+	} else if (shim_lock(d)) {
+		if (fi_trywait(d->fabric, &fid, 1) != FI_SUCCESS)
+			timeout = 0;
+		shim_unlock(d);
+	} else {
+		timeout = 0;
+	}
+	n = poll(fds, d->wait_fd < 0 ? 1 : 2, timeout);
+	return fds[0].revents ? -1 : n != 0 || timeout == 0;
+}
+
 // shim_thread polls whenever the provider has something to do, unless callers have
 // polled since it last looked: then it would only take their core from them.
 void *shim_thread(void *domain)
 {
 	struct shim_domain *d = domain;
-	struct pollfd fds[2] = {{.fd = d->stop_fd, .events = POLLIN}, {.fd = d->wait_fd, .events = POLLIN}};
-	struct fid *fid = &d->cq->fid;
 	uint32_t seen = __atomic_load_n(&d->activity, __ATOMIC_RELAXED);
 	uint64_t standby = d->config.standby_ns;
 
 	prctl(PR_SET_NAME, "goshmem-ofi");
-	prctl(PR_SET_TIMERSLACK, 1000);
+	prctl(PR_SET_TIMERSLACK, SLACK_NS);
 	for (;;) {
 		uint32_t active = __atomic_load_n(&d->activity, __ATOMIC_RELAXED);
 		bool spun = active != seen;
-		int timeout = IDLE_MS;
-		bool idle;
+		int came;
 
 		seen = active;
 		if (__atomic_load_n(&d->spinners, __ATOMIC_SEQ_CST) || (spun && !asleep(d))) {
@@ -351,33 +382,27 @@ void *shim_thread(void *domain)
 			// longer because the first stops polling.
 			if (asleep(d))
 				standby = d->config.standby_ns;
-			stand_by(d, standby);
-			if (standby < STANDBY_GROWTH * d->config.standby_ns)
+			if (standby < STANDBY_GROWTH * d->config.standby_ns) {
+				stand_by(d, standby);
 				standby *= 2;
+			} else {
+				// A timer's interrupt of its own would cost whoever polls more
+				// than the look does: it comes with the next tick.
+				prctl(PR_SET_TIMERSLACK, TICK_NS);
+				stand_by(d, standby);
+				prctl(PR_SET_TIMERSLACK, SLACK_NS);
+			}
 			if (__atomic_load_n(&d->stopping, __ATOMIC_ACQUIRE))
 				return NULL;
 			continue;
 		}
 		standby = d->config.standby_ns;
-		if (d->wait_fd < 0) {
-			timeout = 0; // nothing to sleep on: see below
-		} else if (shim_lock(d)) {
-			if (fi_trywait(d->fabric, &fid, 1) != FI_SUCCESS)
-				timeout = 0;
-			shim_unlock(d);
-		} else {
-			timeout = 0;
-		}
-		idle = poll(fds, d->wait_fd < 0 ? 1 : 2, timeout) == 0 && timeout > 0;
-		if (fds[0].revents)
+		came = d->sockets.used ? shim_sockets_sleep(d) : rest(d);
+		if (came < 0)
 			return NULL;
 		if (__atomic_load_n(&d->spinners, __ATOMIC_SEQ_CST))
 			continue;
-		if (shim_poll(d) || !idle) // else nothing has come in, and who sleeps would poll in vain
+		if (shim_poll(d) || came) // else nothing has come in, and who sleeps would poll in vain
 			shim_ring(d);
-		if (d->wait_fd < 0) {
-			struct timespec t = {.tv_nsec = 50000};
-			nanosleep(&t, NULL);
-		}
 	}
 }

@@ -9,6 +9,7 @@ package ofi
 #cgo CFLAGS: -std=gnu11 -Wall
 #cgo nocallback shim_open
 #cgo nocallback shim_endpoint
+#cgo nocallback shim_insert
 #cgo nocallback shim_register
 #cgo nocallback shim_start
 #cgo nocallback shim_close
@@ -98,6 +99,9 @@ const (
 
 // bounceSize is the size in bytes of the largest put that is copied.
 const bounceSize = C.SHIM_BOUNCE
+
+// fewPEs is how many PEs a job has at most whose domains sleep on the provider's sockets.
+const fewPEs = C.SHIM_FEW
 
 // maxRanges is how many ranges go in one message at most.
 const maxRanges = C.SHIM_IOVS
@@ -243,6 +247,7 @@ type config struct {
 	connect    time.Duration // how long a batch waits for a PE's first answer
 	maxMessage uint64        // bytes, 0: the provider's
 	inOrder    bool          // an atomic on several ranges is done in their order
+	sockets    bool          // sleep on the provider's sockets
 }
 
 // openShim opens a domain and takes info over.
@@ -251,7 +256,7 @@ func openShim(info offer, c config) (shim, string, error) {
 		spin_ns: C.uint64_t(c.spin), standby_ns: C.uint64_t(c.standby),
 		pauses: C.uint32_t(c.pauses), yields: C.uint32_t(c.yields), spinners: C.uint32_t(c.spinners),
 		pe: C.uint32_t(c.pe), npes: C.uint32_t(c.npes), connect_ns: C.uint64_t(c.connect), max_message: C.uint64_t(c.maxMessage),
-		in_order: C.bool(c.inOrder),
+		in_order: C.bool(c.inOrder), sockets: C.bool(c.sockets),
 	})
 	return shim{o.domain}, C.GoString(o.step), errorOf(int64(o.status))
 }
@@ -327,7 +332,7 @@ func (s shim) name() ([]byte, error) {
 func (s shim) insert(name []byte) (addr uint64, err error) {
 	var a C.fi_addr_t
 	// name is alive during the call, which copies it.
-	n := C.fi_av_insert(s.c.av, unsafe.Pointer(unsafe.SliceData(name)), 1, &a, 0, nil)
+	n := C.shim_insert(s.c, unsafe.Pointer(unsafe.SliceData(name)), C.size_t(len(name)), &a)
 	if n != 1 {
 		return 0, errorOf(min(int64(n), -int64(C.FI_EINVAL)))
 	}

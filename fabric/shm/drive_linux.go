@@ -19,7 +19,7 @@ import (
 // before the next: a PE that waits then answers others as fast as it can while
 // they keep it busy.
 const (
-	mostPolls  = 256
+	mostPolls  = 4096
 	shortSleep = 500 * time.Microsecond
 )
 
