@@ -2,6 +2,8 @@
 
 package fabric
 
+import "sync/atomic"
+
 // The optional capabilities of an Endpoint. Each has a fallback below, built
 // from the nine methods of Endpoint. Whoever holds an endpoint looks a
 // capability up once, not at every operation.
@@ -326,4 +328,15 @@ type Committer interface {
 
 	// Release gives the memory back. The bytes read as zero afterwards.
 	Release(off Addr, size uintptr) error
+}
+
+// Turner is an optional capability of a Domain: a word for each near PE besides the segments,
+// 0 at first. Those of all PEs lie close together, for PEs that take turns.
+type Turner interface {
+	// Turn returns near PE pe's word.
+	Turn(pe int) *atomic.Uint64
+
+	// WaitTurn returns once the own PE's word is v or more. It sleeps as Wait does for a Cond
+	// that is System and Long: whoever raises the word calls Wake.
+	WaitTurn(v uint64) error
 }

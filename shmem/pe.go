@@ -32,6 +32,7 @@ type PE struct {
 
 	domain fabric.Domain
 	commit fabric.Committer // nil if memory needs no committing
+	turns  fabric.Turner    // where PEs wait for locks, nil: in their heaps
 	fabric string           // name of the provider
 	exit   func(code int, message string)
 	leave  func() error // nil: nothing to do
@@ -102,6 +103,9 @@ func Attach(h Host) (*PE, error) {
 		return nil, fmt.Errorf("%s: %w", env.Collectives, err)
 	}
 	pe.commit, _ = h.Domain.(fabric.Committer)
+	if w.AllNear() {
+		pe.turns, _ = h.Domain.(fabric.Turner)
+	}
 	pe.ctx = &Context{w: *w, npes: h.NPEs, me: h.PE, pe: pe}
 	group := collectives.New(&pe.ctx.w, 0, h.Crowded, collectives.Choices{}, h.Nodes, callSite)
 	pe.world = &Team{pe: pe, group: group, slot: worldSlot}

@@ -81,6 +81,37 @@ func TestWait_SleepsUntilItIsRung(t *testing.T) {
 	}
 }
 
+// TestWaitTurn_EndsWhenTheWordIsThere: rings before that end no wait.
+func TestWaitTurn_EndsWhenTheWordIsThere(t *testing.T) {
+	for _, cores := range []int{1, 2} {
+		ds := openOn(t, 2, segment.Granule, cores)
+		turn := ds[0].(fabric.Turner).Turn(1)
+		for want := uint64(2); want <= 100; want += 2 {
+			done := make(chan error, 1)
+			go func() { done <- ds[1].(fabric.Turner).WaitTurn(want) }()
+			for range 20 {
+				runtime.Gosched()
+				ds[0].Wake(1)
+			}
+			turn.Add(1)
+			ds[0].Wake(1)
+			select {
+			case err := <-done:
+				t.Fatalf("%d cores: the wait for %d ended at %d (%v)", cores, want, want-1, err)
+			default:
+			}
+			turn.Add(1)
+			ds[0].Wake(1)
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if other := ds[1].(fabric.Turner).Turn(0).Load(); other != 0 {
+			t.Errorf("%d cores: the other PE's word is %d, want 0", cores, other)
+		}
+	}
+}
+
 // TestWait_LetsOthersRun: with one processor, a wait on a shared core, which keeps it for a
 // while, holds up neither timers, nor other goroutines, nor garbage collection for long.
 func TestWait_LetsOthersRun(t *testing.T) {

@@ -137,8 +137,10 @@ func (d *Domain) ring(i int) {
 // contains reports whether a condition from another PE's status page names a
 // word that can be read.
 func (d *Domain) contains(c fabric.Cond) bool {
-	return c.PE >= d.layout.First && c.PE < d.layout.First+d.layout.PEs &&
-		c.Type.Integer() && c.Off <= d.layout.Size-8 && c.Off%uintptr(c.Type.Size()) == 0
+	if c.PE < d.layout.First || c.PE >= d.layout.First+d.layout.PEs || !c.Type.Integer() {
+		return false
+	}
+	return c.Off <= d.layout.Size-8 && c.Off%uintptr(c.Type.Size()) == 0 || c.Off == d.turnOff(c.PE)
 }
 
 // waits are the goroutines of one PE that sleep in Wait. One of them, the

@@ -12,7 +12,7 @@ import (
 )
 
 // word returns the address of off in near PE pe's segment. Callers guarantee
-// that pe is near and off within a segment.
+// that pe is near and off within a segment, or what turnOff returned.
 func (d *Domain) word(pe int, off fabric.Addr) unsafe.Pointer {
 	// In bounds by the caller's promise; mapped until the process ends.
 	return unsafe.Add(unsafe.Pointer(unsafe.SliceData(d.mem)), d.layout.Offset(pe-d.layout.First)+off)

@@ -52,9 +52,9 @@ const (
 // A Status says what one PE does. The PE writes it, except for Doorbell, when
 // it is about to block; anyone may read it at any time.
 type Status struct {
-	// Doorbell is the futex that the PE sleeps on; whoever wakes it adds one.
+	// Doorbell is the futex that the PE sleeps on; whoever wakes it adds one. It shares a line
+	// with what that looks at before.
 	Doorbell atomic.Uint32
-	_        [line - 4]byte
 
 	// Sleeping is nonzero while the PE sleeps or is about to. While it is
 	// SleepOne, the Cond words say what for; while SleepAny, any change may end it.
@@ -63,7 +63,12 @@ type Status struct {
 	CondOff  atomic.Uint64
 	CondHow  atomic.Uint32 // Cmp | Datatype<<8
 	CondVal  atomic.Uint64
-	_        [line - 32]byte
+
+	// Turn is where the PE waits for a lock: who comes behind it and whose turn it is, as
+	// package shmem lays it out. Others write it too. It is here and not in a segment, so that the
+	// words of PEs in line lie on few pages.
+	Turn atomic.Uint64
+	_    [line - 48]byte
 
 	State atomic.Uint32
 	PID   atomic.Uint32
@@ -73,7 +78,7 @@ type Status struct {
 	// Core is one more than the number of the core that the PE was on when it last gave way to
 	// others, where PEs outnumber cores; 0 before.
 	Core atomic.Uint32
-	_    [statusSize - 3*line - 4]byte
+	_    [statusSize - 2*line - 4]byte
 }
 
 // Values of Status.Sleeping.
@@ -99,6 +104,11 @@ func MapControl(mem []byte, l Layout) (Control, error) {
 
 // Status returns the status page of the node's i-th PE.
 func (c Control) Status(i int) *Status { return &c.status[i] }
+
+// TurnOffset returns where in the file the Turn of the node's i-th PE is.
+func TurnOffset(i int) uintptr {
+	return headerSize + uintptr(i)*statusSize + unsafe.Offsetof(Status{}.Turn)
+}
 
 // SleepersWord returns the address of Sleepers, for direct loads.
 func (c Control) SleepersWord() *uint32 { return Word(&c.Sleepers) }

@@ -21,7 +21,7 @@ import (
 )
 
 // Version changes whenever the layout does.
-const Version = 3
+const Version = 4
 
 const (
 	headerSize = 4096

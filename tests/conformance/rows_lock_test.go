@@ -3,6 +3,8 @@
 package conformance
 
 import (
+	"sync"
+
 	"github.com/goshmem/goshmem/shmem"
 )
 
@@ -18,7 +20,7 @@ func lockRows() []row {
 						return err
 					}
 				}
-				return nil
+				return countedAtOnce(pe, locks, alloc[int64](pe, locks.Len()))
 			},
 		},
 		{
@@ -129,4 +131,28 @@ func counted(pe *shmem.PE, x shmem.Sym[int64], lock, unlock func()) error {
 	}
 	pe.BarrierAll()
 	return equal("count", shmem.GetValue(x, 0), int64(each*pe.NPEs()))
+}
+
+// countedAtOnce counts on PE 0 in each x under its lock, by a goroutine each, so that a PE
+// stands in several lines at once.
+func countedAtOnce(pe *shmem.PE, locks shmem.Sym[shmem.Lock], x shmem.Sym[int64]) error {
+	const each = 10
+	var wg sync.WaitGroup
+	for i := range locks.Len() {
+		wg.Go(func() {
+			for range each {
+				shmem.SetLock(locks.At(i))
+				shmem.PutValue(x.At(i), shmem.GetValue(x.At(i), 0)+1, 0)
+				shmem.ClearLock(locks.At(i))
+			}
+		})
+	}
+	wg.Wait()
+	pe.BarrierAll()
+	for i := range locks.Len() {
+		if err := equal("count at once", shmem.GetValue(x.At(i), 0), int64(each*pe.NPEs())); err != nil {
+			return err
+		}
+	}
+	return nil
 }
