@@ -4,7 +4,7 @@
 // then one segment for each PE of the node.
 //
 //	0          header, one page: layout, sleepers and abort words, a line each
-//	4096       status pages, 1 KiB a PE: doorbell, sleep condition, what it does
+//	4096       status pages, 1 KiB a PE: doorbell, sleep condition, turn, what it does
 //	control    segment of the node's first PE
 //	  + Size   segment of the second, and so on
 //
