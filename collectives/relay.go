@@ -70,6 +70,8 @@ func (g *Group) disagree(c Call) error {
 // keeps what it sends as farWord of its last calls where others can read it, and who has waited for long
 // compares its parent's with its own, now and then.
 type watch struct {
+	looking sync.WaitGroup
+
 	mu    sync.Mutex
 	timer *time.Timer
 	wait  relayWait // zero if there is none
@@ -104,12 +106,14 @@ func (w *watch) begin(g *Group, parent int) {
 	w.timer.Reset(w.pause)
 }
 
-// end ends it.
+// end ends it. A look that is under way is waited for: afterwards the team may be destroyed,
+// and the endpoint closed.
 func (w *watch) end() {
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	w.wait = relayWait{}
 	w.timer.Stop()
+	w.mu.Unlock()
+	w.looking.Wait()
 }
 
 // look poisons the word that is waited for if it will not come.
@@ -118,6 +122,7 @@ func (w *watch) look(g *Group) {
 	if wait.epoch == 0 {
 		return
 	}
+	defer w.looking.Done()
 	differs := g.parentDiffers(wait, own)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -134,7 +139,7 @@ func (w *watch) look(g *Group) {
 	}
 }
 
-// now returns the present wait, and the own last calls' words. The segment is there as long as the wait lasts.
+// now returns the present wait, if there is one, and the own last calls' words, and counts a look.
 func (w *watch) now(g *Group) (wait relayWait, own [slotRing]uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -144,6 +149,7 @@ func (w *watch) now(g *Group) (wait relayWait, own [slotRing]uint64) {
 	for i := range own {
 		own[i] = loadRelaxed(g.w.Own(g.callWord(uint64(i))), 0)
 	}
+	w.looking.Add(1) // end has not begun
 	return w.wait, own
 }
 
