@@ -78,8 +78,8 @@ func TestChoose(t *testing.T) {
 		{true, false, 16, opCollect, 0, push},
 		{true, false, 17, opCollect, 0, dissemination},
 		{false, true, 17, opCollect, 0, push},
-		{true, false, 30, opAllToAll, 8, flags},
-		{true, false, 31, opAllToAll, 8, push},
+		{true, false, 28, opAllToAll, 8, flags},
+		{true, false, 29, opAllToAll, 8, push},
 		{false, false, 2, opAllToAll, 0, push},
 		{false, true, 8, opAllToAll, 112, carried},
 		{false, true, 8, opAllToAll, 113, push},
@@ -111,7 +111,7 @@ func TestChoose_ServesEveryCall(t *testing.T) {
 	}
 	for _, c := range asked {
 		for o := range operations {
-			for _, pes := range []int{1, 2, 3, 8, 9, 16, 17, 30, 31, 10_000} {
+			for _, pes := range []int{1, 2, 3, 8, 9, 16, 17, 28, 29, 10_000} {
 				for _, bytes := range []int{0, 1, 24, 25, 112, 113, 1 << 20, math.MaxInt} {
 					for setting := range 6 {
 						p := place{setting&1 != 0, setting > 3, setting&2 != 0}

@@ -32,7 +32,7 @@ const (
 	textSize   = 1024
 	roundSize  = 128
 	relaySize  = 64
-	maxRounds  = 32
+	maxRounds  = 30
 	leadRounds = 18 // for 65,536 nodes
 
 	// GroupSize is the size of a group's words in bytes.
