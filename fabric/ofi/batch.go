@@ -16,11 +16,12 @@ import (
 // batch is what an endpoint collects. Small puts and atomics become records in a box for
 // their PE, in C memory: no call into C until it is full or flushed.
 type batch struct {
-	open atomic.Bool
+	open  atomic.Bool
+	ready atomic.Bool // what follows can be used
 
 	// Boxes, by PE as package-internal peers are kept: made at first use, there until
 	// the endpoint is closed.
-	chunks []atomic.Pointer[boxes] // set by the first Batch; read-only afterwards
+	chunks []atomic.Pointer[boxes] // read-only once ready
 	all    atomic.Pointer[[]*box]  // of them; replaced as a whole
 
 	mu sync.Mutex // for changes
@@ -40,18 +41,33 @@ func (e *Endpoint) Batch(open bool) error {
 		e.batch.open.Store(false)
 		return e.flush()
 	}
-	var err error
-	e.d.flusher.Do(func() { err = e.d.startThread(e.d.shim.startFlusher) })
-	if err != nil {
-		return fmt.Errorf("fabric/ofi: start the thread that sends batches: %w", err)
+	if err := e.prepareBatch(); err != nil {
+		return err
 	}
-	e.batch.mu.Lock()
-	if e.batch.chunks == nil {
-		e.batch.chunks = make([]atomic.Pointer[boxes], len(e.d.peers.chunks))
-	}
-	e.batch.mu.Unlock()
 	e.batch.open.Store(true)
 	return nil
+}
+
+// prepareBatch makes what collecting needs.
+func (e *Endpoint) prepareBatch() error {
+	if err := e.d.flusher(); err != nil {
+		return fmt.Errorf("fabric/ofi: start the thread that sends batches: %w", err)
+	}
+	t := &e.batch
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.ready.Load() {
+		t.chunks = make([]atomic.Pointer[boxes], len(e.d.peers.chunks))
+		t.ready.Store(true)
+	}
+	return nil
+}
+
+// floods reports whether so much is in flight that a small put is better collected than posted. Where the target's
+// processor carries out one as the other, posts by themselves cost both sides more, and are no sooner
+// there: each waits behind those before it.
+func (e *Endpoint) floods() bool {
+	return e.s.inflight().Load() >= e.d.flood && (e.batch.ready.Load() || e.prepareBatch() == nil)
 }
 
 // collectPut takes a put into the box of PE pe, unless that has none, or the range is

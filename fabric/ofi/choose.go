@@ -24,6 +24,7 @@ type verdict struct {
 	cpuAtomics bool // it executes atomics by CPU instructions on the target
 	inOrder    bool // and those on several ranges in the order of these
 	readBack   bool // its completions may come before delivery
+	software   bool // the target's processor carries out puts
 }
 
 // verdicts are in the order of preference: native NICs, then TCP.
@@ -34,8 +35,8 @@ var verdicts = [...]verdict{
 	{name: "opx", note: untested},
 	{name: "psm2", note: untested},
 	{name: "verbs;ofi_rxm", note: untested + "; each quiet reads back, because its completions come before delivery", cpuAtomics: true, readBack: true},
-	{name: "tcp;ofi_rxm", cpuAtomics: true, inOrder: true},
-	{name: "sockets", note: "slower than tcp;ofi_rxm", cpuAtomics: true, inOrder: true},
+	{name: "tcp;ofi_rxm", cpuAtomics: true, inOrder: true, software: true},
+	{name: "sockets", note: "slower than tcp;ofi_rxm", cpuAtomics: true, inOrder: true, software: true},
 	{name: "udp;ofi_rxd", refused: "it crashes when several threads poll"},
 	{name: "shm", refused: "its atomics wait until the target polls, and nothing can sleep until they come; fabric shm serves PEs of one node"},
 	{name: "net", refused: "it has no atomics"},

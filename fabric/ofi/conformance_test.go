@@ -84,6 +84,17 @@ func TestConformance_OtherBranches(t *testing.T) {
 			},
 		},
 		{
+			name: "a flood at once",
+			lab:  lab{flood: 1},
+			rows: []string{
+				"put: src may be reused on return",
+				"nbi: puts, gets and fetches are complete after quiet",
+				"quiet: completes puts so that a third PE sees them",
+				"endpoint: many goroutines use one at once",
+				"endpoint: close completes what is outstanding",
+			},
+		},
+		{
 			name: "a descriptor to sleep on",
 			lab:  lab{sleep: sleepOnDescriptor},
 			rows: sleepers,

@@ -39,6 +39,7 @@ type Domain struct {
 	maxMessage                             uint64        // bytes
 	spin                                   time.Duration // that a call polls
 	slices                                 int           // such calls until a wait sleeps
+	flood                                  uint32        // operations in flight from which on small puts are collected
 	single                                 bool          // Go runs one goroutine at a time
 	shim                                   shim
 	native                                 forms
@@ -57,7 +58,7 @@ type Domain struct {
 	turns   turns // of who waits
 	other   atomic.Pointer[waker]
 	tokens  race.Tokens
-	flusher sync.Once // starts the flusher
+	flusher func() error // starts the flusher, once
 
 	mu        sync.Mutex // for what follows
 	cause     error      // of the job's end
@@ -81,7 +82,9 @@ func (d *Domain) Address() string { return d.shim.address(d.own.name) }
 func (d *Domain) Allocated() bool { return d.allocated }
 
 // Stats returns what the provider was asked to do so far.
-func (d *Domain) Stats() Stats { return d.shim.stats() }
+func (d *Domain) Stats() Stats {
+	return d.shim.stats()
+}
 
 // Caps implements [fabric.Domain].
 func (d *Domain) Caps() fabric.Caps {

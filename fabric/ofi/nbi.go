@@ -14,8 +14,14 @@ import (
 )
 
 // PutNBI implements [fabric.NBIPutter]. A put that fits a bounce buffer is copied
-// at once, a longer one goes out from src.
+// at once, a longer one goes out from src. A small one goes out with others as a batch while the
+// endpoint is flooded: nobody is promised anything of it before the next Quiet.
 func (e *Endpoint) PutNBI(pe int, dst fabric.Addr, src []byte) error {
+	if len(src) <= maxSmall && len(src) > 0 && e.floods() {
+		if taken, err := e.collectPut(pe, dst, src); taken || err != nil {
+			return err
+		}
+	}
 	if len(src) <= bounceSize {
 		return e.put(pe, dst, src, putCopy)
 	}

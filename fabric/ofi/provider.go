@@ -9,8 +9,10 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"runtime"
 	"runtime/cgo"
+	"sync"
 	"time"
 
 	"github.com/goshmem/goshmem/fabric"
@@ -29,7 +31,8 @@ type lab struct {
 	native     fabric.AtomicTable // what may run natively, if limit is set
 	limit      bool
 	noMessages bool
-	sleep      sleep // what the thread sleeps on
+	sleep      sleep  // what the thread sleeps on
+	flood      uint32 // 0: floodsAt
 }
 
 // What a domain's thread sleeps on.
@@ -83,6 +86,10 @@ const (
 	// then computes may be for the first that wants something of it. A look takes
 	// 50 µs of the core here: at 0.8 ms in place of 3.2 an 8-byte get took 8 % longer.
 	standbyTime = 200 * time.Microsecond
+
+	// How many operations an endpoint has in flight when it begins to collect small puts:
+	// enough that those posted keep both sides busy until what is collected comes.
+	floodsAt = 64
 )
 
 // Open implements [fabric.Provider]. It opens an endpoint, and reaches nobody yet.
@@ -127,6 +134,11 @@ func (p *Provider) Open(job fabric.Job) (fabric.Domain, error) {
 	d.shim = s
 	d.sleepers, d.doorbell, d.handback, d.standing = s.sleepers(), s.doorbell(), s.handback(), s.standing()
 	d.waits.init(d)
+	d.flood = math.MaxUint32
+	if v.software && d.messages {
+		d.flood = cmp.Or(p.lab.flood, floodsAt)
+	}
+	d.flusher = sync.OnceValue(func() error { return d.startThread(d.shim.startFlusher) })
 	d.findAtomics()
 	d.self = cgo.NewHandle(d)
 	return d, nil
