@@ -25,6 +25,7 @@ type verdict struct {
 	inOrder    bool // and those on several ranges in the order of these
 	readBack   bool // its completions may come before delivery
 	software   bool // the target's processor carries out puts
+	stoppable  bool // a stranger's bytes may keep it from serving others
 }
 
 // verdicts are in the order of preference: native NICs, then TCP.
@@ -36,7 +37,7 @@ var verdicts = [...]verdict{
 	{name: "psm2", note: untested},
 	{name: "verbs;ofi_rxm", note: untested + "; each quiet reads back, because its completions come before delivery", cpuAtomics: true, readBack: true},
 	{name: "tcp;ofi_rxm", cpuAtomics: true, inOrder: true, software: true},
-	{name: "sockets", note: "slower than tcp;ofi_rxm", cpuAtomics: true, inOrder: true, software: true},
+	{name: "sockets", note: "slower than tcp;ofi_rxm", cpuAtomics: true, inOrder: true, software: true, stoppable: true},
 	{name: "udp;ofi_rxd", refused: "it crashes when several threads poll"},
 	{name: "shm", refused: "its atomics wait until the target polls, and nothing can sleep until they come; fabric shm serves PEs of one node"},
 	{name: "net", refused: "it has no atomics"},

@@ -52,6 +52,9 @@ type Domain struct {
 	own     blob
 	peers   peers
 
+	stopWatch, watched chan struct{} // nil: there is no watch
+	asked              atomic.Uint64 // atomics by which the PE asked itself
+
 	door    door // of Poll
 	waits   waits
 	copies  copies
@@ -83,7 +86,9 @@ func (d *Domain) Allocated() bool { return d.allocated }
 
 // Stats returns what the provider was asked to do so far.
 func (d *Domain) Stats() Stats {
-	return d.shim.stats()
+	s := d.shim.stats()
+	s.Atomics -= d.asked.Load() // which nobody but this package asked for
+	return s
 }
 
 // Caps implements [fabric.Domain].
@@ -174,7 +179,10 @@ func (d *Domain) Connect(blobs fabric.Table) error {
 	if d.segment == nil {
 		return errors.New("fabric/ofi: connect: no segment is registered")
 	}
-	return d.peers.connect(blobs, d.job.NPEs, d.own)
+	if err := d.peers.connect(blobs, d.job.NPEs, d.own); err != nil {
+		return err
+	}
+	return d.startWatch()
 }
 
 // Endpoint implements [fabric.Domain]. Where the provider's queues are short, the first few
@@ -308,6 +316,7 @@ func (d *Domain) Close() error {
 	}
 	d.closed = true
 	d.mu.Unlock()
+	d.endWatch()
 	d.telling.Wait()
 	if open > 0 {
 		return nil

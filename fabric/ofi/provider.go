@@ -31,8 +31,9 @@ type lab struct {
 	native     fabric.AtomicTable // what may run natively, if limit is set
 	limit      bool
 	noMessages bool
-	sleep      sleep  // what the thread sleeps on
-	flood      uint32 // 0: floodsAt
+	sleep      sleep         // what the thread sleeps on
+	flood      uint32        // 0: floodsAt
+	watch      time.Duration // 0: watchEvery
 }
 
 // What a domain's thread sleeps on.
