@@ -78,4 +78,5 @@ func TestHeat_UnderGorun(t *testing.T) {
 		t.Errorf("np=3 wrote:\n%s", out)
 	}
 	p.Refuse("3 PEs are more than -n 2 has rows", 3, "-n", "2")
+	p.Fail("no such file or directory", 2, "-n", "100", "-steps", "1", "-o", filepath.Join(t.TempDir(), "none", "heat.png"))
 }

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -78,6 +79,9 @@ func DropOne(match func(loop.Event) bool) shmemtest.Option {
 	}})
 }
 
+// Far says that the PEs of a Program reach each other through libfabric only.
+const Far = fabric != ""
+
 const module = "github.com/goshmem/goshmem"
 
 // A Program is an example, and gorun, built for one test.
@@ -87,7 +91,8 @@ type Program struct {
 }
 
 // Build builds the example in the working directory, and gorun. A test under
-// the race detector gets an example under it.
+// the race detector gets an example under it, and one with the build tag ofi an example
+// with that, which does everything through libfabric.
 func Build(t testing.TB) *Program {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -96,7 +101,10 @@ func Build(t testing.TB) *Program {
 	visitSources(t)
 	dir := t.TempDir()
 	p := &Program{t, filepath.Join(dir, "example"), filepath.Join(dir, "gorun")}
-	flags := []string{}
+	var flags []string
+	if fabric != "" {
+		flags = append(flags, "-tags", fabric)
+	}
 	if race.Enabled {
 		flags = append(flags, "-race")
 	}
@@ -108,8 +116,11 @@ func Build(t testing.TB) *Program {
 // Run runs the example on np PEs and returns what the job wrote and its status.
 func (p *Program) Run(np int, args ...string) (stdout, stderr string, status int) {
 	p.t.Helper()
-	cmd := exec.CommandContext(p.t.Context(), p.gorun,
-		append([]string{"-np", strconv.Itoa(np), "--timeout", "60", p.example}, args...)...)
+	flags := []string{"-np", strconv.Itoa(np), "--timeout", "60"}
+	if fabric != "" {
+		flags = append(flags, "--fabric", fabric)
+	}
+	cmd := exec.CommandContext(p.t.Context(), p.gorun, slices.Concat(flags, []string{p.example}, args)...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()
@@ -129,6 +140,16 @@ func (p *Program) Succeed(np int, args ...string) string {
 		p.t.Fatalf("np=%d %s: status %d, want 0; it wrote:\n%s%s", np, strings.Join(args, " "), status, stdout, stderr)
 	}
 	return stdout
+}
+
+// Fail is Run for jobs that must end with status 1 and give this reason.
+func (p *Program) Fail(reason string, np int, args ...string) {
+	p.t.Helper()
+	stdout, stderr, status := p.Run(np, args...)
+	if status != 1 || !strings.Contains(stderr, reason) {
+		p.t.Errorf("np=%d %s: status %d, want 1 and the reason %q; it wrote:\n%s%s",
+			np, strings.Join(args, " "), status, reason, stdout, stderr)
+	}
 }
 
 // Refuse is Run for jobs that must end with status 2 and give this reason, once.
