@@ -898,26 +898,6 @@ storeAcrossD:
 	VZEROUPPER
 	RET
 
-DATA evensFirst<>+0(SB)/8, $0x0000000000000000
-DATA evensFirst<>+8(SB)/8, $0x0000000000000002
-DATA evensFirst<>+16(SB)/8, $0x0000000000000004
-DATA evensFirst<>+24(SB)/8, $0x0000000000000006
-DATA evensFirst<>+32(SB)/8, $0x0000000000000001
-DATA evensFirst<>+40(SB)/8, $0x0000000000000003
-DATA evensFirst<>+48(SB)/8, $0x0000000000000005
-DATA evensFirst<>+56(SB)/8, $0x0000000000000007
-GLOBL evensFirst<>(SB), RODATA|NOPTR, $64
-
-DATA halvesMixed<>+0(SB)/8, $0x0000000000000000
-DATA halvesMixed<>+8(SB)/8, $0x0000000000000004
-DATA halvesMixed<>+16(SB)/8, $0x0000000000000001
-DATA halvesMixed<>+24(SB)/8, $0x0000000000000005
-DATA halvesMixed<>+32(SB)/8, $0x0000000000000002
-DATA halvesMixed<>+40(SB)/8, $0x0000000000000006
-DATA halvesMixed<>+48(SB)/8, $0x0000000000000003
-DATA halvesMixed<>+56(SB)/8, $0x0000000000000007
-GLOBL halvesMixed<>(SB), RODATA|NOPTR, $64
-
 // func pass4AVX512(y *float64, x *float64, stride int, quarter int, n int, pass *float64)
 // Requires: AVX, AVX512F
 TEXT ·pass4AVX512(SB), NOSPLIT, $0-48
@@ -1196,6 +1176,16 @@ loadRow:
 	VZEROUPPER
 	RET
 
+DATA evensFirst<>+0(SB)/8, $0x0000000000000000
+DATA evensFirst<>+8(SB)/8, $0x0000000000000002
+DATA evensFirst<>+16(SB)/8, $0x0000000000000004
+DATA evensFirst<>+24(SB)/8, $0x0000000000000006
+DATA evensFirst<>+32(SB)/8, $0x0000000000000001
+DATA evensFirst<>+40(SB)/8, $0x0000000000000003
+DATA evensFirst<>+48(SB)/8, $0x0000000000000005
+DATA evensFirst<>+56(SB)/8, $0x0000000000000007
+GLOBL evensFirst<>(SB), RODATA|NOPTR, $64
+
 // func storeAVX512(to *[]complex128, from *float64, x int, n int)
 // Requires: AVX, AVX512F
 TEXT ·storeAVX512(SB), NOSPLIT, $0-32
@@ -1234,6 +1224,16 @@ storeRow:
 	JNE       storeRow
 	VZEROUPPER
 	RET
+
+DATA halvesMixed<>+0(SB)/8, $0x0000000000000000
+DATA halvesMixed<>+8(SB)/8, $0x0000000000000004
+DATA halvesMixed<>+16(SB)/8, $0x0000000000000001
+DATA halvesMixed<>+24(SB)/8, $0x0000000000000005
+DATA halvesMixed<>+32(SB)/8, $0x0000000000000002
+DATA halvesMixed<>+40(SB)/8, $0x0000000000000006
+DATA halvesMixed<>+48(SB)/8, $0x0000000000000003
+DATA halvesMixed<>+56(SB)/8, $0x0000000000000007
+GLOBL halvesMixed<>(SB), RODATA|NOPTR, $64
 
 // func evolveAVX512(to *float64, r *[]complex128, x int, n int, ofColumn *float64, ofRow *float64, ofAll float64)
 // Requires: AVX, AVX512F, SSE2

@@ -372,26 +372,6 @@ prolongVector:
 	VZEROUPPER
 	RET
 
-DATA evensFirst<>+0(SB)/8, $0x0000000000000000
-DATA evensFirst<>+8(SB)/8, $0x0000000000000002
-DATA evensFirst<>+16(SB)/8, $0x0000000000000004
-DATA evensFirst<>+24(SB)/8, $0x0000000000000006
-DATA evensFirst<>+32(SB)/8, $0x0000000000000001
-DATA evensFirst<>+40(SB)/8, $0x0000000000000003
-DATA evensFirst<>+48(SB)/8, $0x0000000000000005
-DATA evensFirst<>+56(SB)/8, $0x0000000000000007
-GLOBL evensFirst<>(SB), RODATA|NOPTR, $64
-
-DATA halvesMixed<>+0(SB)/8, $0x0000000000000000
-DATA halvesMixed<>+8(SB)/8, $0x0000000000000004
-DATA halvesMixed<>+16(SB)/8, $0x0000000000000001
-DATA halvesMixed<>+24(SB)/8, $0x0000000000000005
-DATA halvesMixed<>+32(SB)/8, $0x0000000000000002
-DATA halvesMixed<>+40(SB)/8, $0x0000000000000006
-DATA halvesMixed<>+48(SB)/8, $0x0000000000000003
-DATA halvesMixed<>+56(SB)/8, $0x0000000000000007
-GLOBL halvesMixed<>(SB), RODATA|NOPTR, $64
-
 // func residualAVX512(r *float64, v *float64, around *float64, row int, plane int, n int, rows int, w *[4]float64)
 // Requires: AVX, AVX512F
 TEXT ·residualAVX512(SB), NOSPLIT, $0-64
@@ -661,6 +641,16 @@ restrictVector:
 	VZEROUPPER
 	RET
 
+DATA evensFirst<>+0(SB)/8, $0x0000000000000000
+DATA evensFirst<>+8(SB)/8, $0x0000000000000002
+DATA evensFirst<>+16(SB)/8, $0x0000000000000004
+DATA evensFirst<>+24(SB)/8, $0x0000000000000006
+DATA evensFirst<>+32(SB)/8, $0x0000000000000001
+DATA evensFirst<>+40(SB)/8, $0x0000000000000003
+DATA evensFirst<>+48(SB)/8, $0x0000000000000005
+DATA evensFirst<>+56(SB)/8, $0x0000000000000007
+GLOBL evensFirst<>(SB), RODATA|NOPTR, $64
+
 // func prolongAVX512(fine *float64, lower *float64, upper *float64, fineRow int, row int, n int, rows int)
 // Requires: AVX, AVX512F
 TEXT ·prolongAVX512(SB), NOSPLIT, $0-56
@@ -753,3 +743,13 @@ prolongVector:
 	JNE       prolongRow
 	VZEROUPPER
 	RET
+
+DATA halvesMixed<>+0(SB)/8, $0x0000000000000000
+DATA halvesMixed<>+8(SB)/8, $0x0000000000000004
+DATA halvesMixed<>+16(SB)/8, $0x0000000000000001
+DATA halvesMixed<>+24(SB)/8, $0x0000000000000005
+DATA halvesMixed<>+32(SB)/8, $0x0000000000000002
+DATA halvesMixed<>+40(SB)/8, $0x0000000000000006
+DATA halvesMixed<>+48(SB)/8, $0x0000000000000003
+DATA halvesMixed<>+56(SB)/8, $0x0000000000000007
+GLOBL halvesMixed<>(SB), RODATA|NOPTR, $64

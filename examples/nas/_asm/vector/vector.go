@@ -14,8 +14,10 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// bytes is the size of a number.
-const bytes = 8
+const (
+	bytes = 8 // the size of a number
+	avx2  = "AVX2"
+)
 
 // An Assembler writes functions of one width.
 type Assembler struct {
@@ -23,25 +25,30 @@ type Assembler struct {
 	Lanes  int    // numbers in a vector
 	Suffix string // of functions' names
 
-	evensFirst, halvesMixed operand.Mem // indices of lanes, for AVX-512
+	tables map[string]operand.Mem // by name
 }
 
 // Both calls write for either width; the functions' names end in AVX2 and AVX512.
 func Both(ctx *build.Context, write func(a *Assembler)) {
-	write(&Assembler{Context: ctx, Lanes: 4, Suffix: "AVX2"})
-	wide := &Assembler{Context: ctx, Lanes: 8, Suffix: "AVX512"}
-	wide.evensFirst = wide.lanes("evensFirst", 0, 2, 4, 6, 1, 3, 5, 7)
-	wide.halvesMixed = wide.lanes("halvesMixed", 0, 4, 1, 5, 2, 6, 3, 7)
-	write(wide)
+	tables := make(map[string]operand.Mem)
+	write(&Assembler{Context: ctx, Lanes: 4, Suffix: avx2, tables: tables})
+	write(&Assembler{Context: ctx, Lanes: 8, Suffix: "AVX512", tables: tables})
 }
 
-// lanes stores indices of lanes.
-func (a *Assembler) lanes(name string, index ...uint64) operand.Mem {
+// table returns where these words are. It stores them when a name is new.
+func (a *Assembler) table(name string, words ...uint64) operand.Mem {
+	if m, ok := a.tables[name]; ok {
+		return m
+	}
+	if a.tables == nil {
+		a.tables = make(map[string]operand.Mem)
+	}
 	m := a.StaticGlobal(name)
 	a.DataAttributes(attr.RODATA | attr.NOPTR)
-	for i, lane := range index {
-		a.AddDatum(i*bytes, operand.U64(lane))
+	for i, word := range words {
+		a.AddDatum(i*bytes, operand.U64(word))
 	}
+	a.tables[name] = m
 	return m
 }
 
@@ -159,7 +166,7 @@ func (a *Assembler) Split(v, w reg.VecVirtual) (first, second reg.VecVirtual) {
 	a.VUNPCKHPD(w, v, second)
 	for _, mixed := range []reg.VecVirtual{first, second} {
 		if a.Lanes == 8 {
-			a.VPERMPD(mixed, a.Vector(a.evensFirst), mixed)
+			a.VPERMPD(mixed, a.Vector(a.table("evensFirst", 0, 2, 4, 6, 1, 3, 5, 7)), mixed)
 		} else {
 			a.VPERMPD(operand.U8(0b11011000), mixed, mixed)
 		}
@@ -171,7 +178,7 @@ func (a *Assembler) Split(v, w reg.VecVirtual) (first, second reg.VecVirtual) {
 func (a *Assembler) Join(first, second reg.VecVirtual) (v, w reg.VecVirtual) {
 	for _, ordered := range []reg.VecVirtual{first, second} {
 		if a.Lanes == 8 {
-			a.VPERMPD(ordered, a.Vector(a.halvesMixed), ordered)
+			a.VPERMPD(ordered, a.Vector(a.table("halvesMixed", 0, 4, 1, 5, 2, 6, 3, 7)), ordered)
 		} else {
 			a.VPERMPD(operand.U8(0b11011000), ordered, ordered)
 		}

@@ -3,13 +3,17 @@
 package vector
 
 import (
+	"fmt"
 	"log"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/ir"
 	"github.com/mmcloughlin/avo/pass"
 	"github.com/mmcloughlin/avo/printer"
+	"github.com/mmcloughlin/avo/reg"
 )
 
 const licence = "// SPDX-License-Identifier: BSD-3-Clause\n\n"
@@ -31,6 +35,9 @@ func Main(name string, generate func(ctx *build.Context)) {
 	if err := pass.Compile.Execute(file); err != nil {
 		log.Fatal(err)
 	}
+	if err := checkRegisters(file); err != nil {
+		log.Fatal(err)
+	}
 	config := printer.Config{Name: "go generate", Argv: []string{"go", "generate"}, Pkg: "main"}
 	for ending, p := range map[string]printer.Printer{
 		"_amd64.s":  printer.NewGoAsm(config),
@@ -45,4 +52,22 @@ func Main(name string, generate func(ctx *build.Context)) {
 			log.Fatal(err)
 		}
 	}
+}
+
+// checkRegisters fails if a function of AVX2's has registers that only AVX-512
+// has. avo takes them where the others do not suffice.
+func checkRegisters(file *ir.File) error {
+	for _, f := range file.Functions() {
+		if !strings.HasSuffix(f.Name, avx2) {
+			continue
+		}
+		for _, i := range f.Instructions() {
+			for _, r := range i.Registers() {
+				if p := reg.ToPhysical(r); p != nil && p.Kind() == reg.KindVector && p.PhysicalIndex() >= 16 {
+					return fmt.Errorf("%s has %s, which is a register of AVX-512", f.Name, r.Asm())
+				}
+			}
+		}
+	}
+	return nil
 }
