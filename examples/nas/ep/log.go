@@ -4,47 +4,51 @@ package main
 
 import "math"
 
-// A logTable approximates the natural logarithm by a table and a polynomial
-// (Tang 1990). A number is split into z·2^k with z in [11/16, 11/8), and that
-// range into 128 intervals; in each, log z = log c + log(1+r) for a point c of
-// the interval and r = (z−c)/c, |r| < 2^-7. z−c is exact, as both lie within a
-// factor of two.
-type logTable [128]struct {
-	c       float64 // the interval's middle, but for those at 1
-	inverse float64 // 1/c
-	log     float64 // log c
-}
-
+// A number t is split into z·2^k with z in [√½, √2). With m = 1−z, which is exact,
+// and s = m/(1+z),
+//
+//	−2·ln t = 4·artanh s − 2k·ln 2 = 2m + s·(2m + c1·s² + c2·s⁴ + … + c7·s¹⁴) − 2k·ln 2
+//
+// as 4s is 2m + 2m·s. What is rounded of s counts for little beside 2m. The polynomial
+// is off by at most 2^-58 of the logarithm, as little as one of its degree can be
+// (Remez 1934), but for the rounding of the coefficients.
 const (
-	logOrigin  = 0x3fe6 << 48 // the bits of 11/16, where the intervals start
-	logSpacing = 1 << 45      // between two intervals, in bits of the number
+	rootHalf = 0x3fe6a09e667f3bcd // the bits of √½
+	bias     = 1023               // of exponents
+
+	c1 = 0x1.5555555555592p+0
+	c2 = 0x1.999999997fdb5p-1
+	c3 = 0x1.24924941f14c8p-1
+	c4 = 0x1.c71c52093ea28p-2
+	c5 = 0x1.74663eee3c66cp-2
+	c6 = 0x1.39a1ba2cbd15ap-2
+	c7 = 0x1.2f056893034afp-2
 )
 
-func newLogTable() *logTable {
-	t := new(logTable)
-	for i := range t {
-		low := math.Float64frombits(logOrigin + uint64(i)*logSpacing)
-		high := math.Float64frombits(logOrigin + uint64(i+1)*logSpacing)
-		c := (low + high) / 2
-		if low == 1 || high == 1 {
-			c = 1 // so that nothing cancels where log z goes through zero
-		}
-		t[i].c, t[i].inverse, t[i].log = c, 1/c, math.Log(c)
+// squares sets each element of f to −2·ln t / t, where t = x²+y² is a normal number
+// up to 1. They are within 2^-51 of their size. No product is fused with an addition,
+// so every machine has the same bits.
+func (b *block) squares(f []float64) {
+	xs, ys, ss := b.x[:len(f)], b.y[:len(f)], b.s[:len(f)]
+	for i, x := range xs {
+		t := float64(x*x) + float64(ys[i]*ys[i])
+		_, z := split(t)
+		f[i], ss[i] = t, (1-z)/(1+z)
 	}
-	return t
+	for i, t := range f {
+		k, z := split(t)
+		m2, s := 2-(z+z), ss[i]
+		s2 := float64(s * s)
+		s4 := float64(s2 * s2)
+		low := (c1 + float64(c2*s2)) + float64((c3+float64(c4*s2))*s4)
+		high := (c5 + float64(c6*s2)) + float64(c7*s4)
+		series := float64((low + float64(high*float64(s4*s4))) * s2)
+		f[i] = (m2 + float64(s*(m2+series)) - float64(k*(2*math.Ln2))) / t
+	}
 }
 
-// log returns the natural logarithm of x, a positive normal number, to within
-// 2^-51 of the larger of 1 and its size. It is inlined, and short enough for
-// several to overlap.
-func (t *logTable) log(x float64) float64 {
-	bits := math.Float64bits(x)
-	d := bits - logOrigin
-	k := int64(d) >> 52
-	e := &t[d/logSpacing%128]
-	z := math.Float64frombits(bits - uint64(k)<<52)
-	r := (z - e.c) * e.inverse
-	r2 := r * r
-	series := r + r2*(-1./2+r*(1./3)+r2*(-1./4+r*(1./5)+r2*(-1./6+r*(1./7))))
-	return float64(k)*math.Ln2 + (e.log + series)
+// split returns k and z of t.
+func split(t float64) (k, z float64) {
+	d := math.Float64bits(t) + (bias<<52 - rootHalf)
+	return float64(int64(d>>52) - bias), math.Float64frombits(d&(1<<52-1) + rootHalf)
 }

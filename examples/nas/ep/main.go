@@ -7,6 +7,8 @@
 //	gorun -np 2 ep -class A
 package main
 
+//go:generate go -C ../_asm run ./ep ../ep
+
 import (
 	"cmp"
 	"fmt"
@@ -16,7 +18,7 @@ import (
 	"github.com/goshmem/goshmem/shmem"
 )
 
-func main() { nas.Main("EP", run) }
+func main() { nas.Main("EP", run, forms()...) }
 
 // The sections that -timers reports.
 const (
@@ -29,7 +31,7 @@ func run(pe *shmem.PE, opt nas.Options) (nas.Report, error) {
 	work := problems[opt.Class]
 	timers := nas.NewTimers(opt.Timers, "Batches", "Reduction")
 	iterations := cmp.Or(opt.Iterations, 1)
-	b := &block{logs: newLogTable()}
+	b, l := new(block), loopsOf(opt.Form)
 	total, err := nas.NewSum(pe, 2+len(tally{}.annuli))
 	if err != nil {
 		return nas.Report{}, err
@@ -41,7 +43,7 @@ func run(pe *shmem.PE, opt nas.Options) (nas.Report, error) {
 			sum = tally{}
 			first, end := yard.Share(work.pairs/batchPairs, pe.MyPE(), pe.NPEs())
 			for batch := first; batch < end; batch++ {
-				b.batch(batch, &sum)
+				b.batch(&l, batch, &sum)
 			}
 			timers.Lap(timeBatches)
 			sum.addUp(total)
@@ -66,11 +68,10 @@ func run(pe *shmem.PE, opt nas.Options) (nas.Report, error) {
 }
 
 // batch adds batch number i of the stream to sum.
-func (b *block) batch(i int, sum *tally) {
+func (b *block) batch(l *loops, i int, sum *tally) {
 	stream := nas.Random(seed).Skipped(uint64(i) * 2 * batchPairs)
 	for range batchPairs / blockPairs {
-		n := b.draw(stream)
-		b.transform(n, sum)
+		l.transform(b, l.draw(b, stream), sum)
 		stream = stream.Skipped(2 * blockPairs)
 	}
 }

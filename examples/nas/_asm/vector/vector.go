@@ -87,9 +87,12 @@ func (a *Assembler) Arg(name string) reg.Register {
 }
 
 // Constant returns a vector of x.
-func (a *Assembler) Constant(x float64) reg.VecVirtual {
+func (a *Assembler) Constant(x float64) reg.VecVirtual { return a.Word(math.Float64bits(x)) }
+
+// Word returns a vector of this word.
+func (a *Assembler) Word(word uint64) reg.VecVirtual {
 	bits := a.GP64()
-	a.MOVQ(operand.U64(math.Float64bits(x)), bits)
+	a.MOVQ(operand.U64(word), bits)
 	low, v := a.XMM(), a.New()
 	a.VMOVQ(bits, low)
 	a.VBROADCASTSD(low, v)
