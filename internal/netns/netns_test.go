@@ -14,9 +14,14 @@ import (
 // connects reports whether a connection from host h is answered by a host's
 // kernel: nothing listens, so it is refused if it gets there, for which a busy
 // machine may take a while.
-func (h Host) connects(t *testing.T, to Host) bool {
+func (h Host) connects(t *testing.T, to Host) bool { t.Helper(); return h.connectsWithin(t, to, 10) }
+
+// silence is how many seconds without an answer show that none comes: many times what one takes here.
+const silence = 2
+
+func (h Host) connectsWithin(t *testing.T, to Host, seconds int) bool {
 	t.Helper()
-	out, err := h.Command("bash", "-c", fmt.Sprintf("timeout 10 bash -c 'exec 3<>/dev/tcp/%s/9'", to.Addr)).CombinedOutput()
+	out, err := h.Command("bash", "-c", fmt.Sprintf("timeout %d bash -c 'exec 3<>/dev/tcp/%s/9'", seconds, to.Addr)).CombinedOutput()
 	require.Error(t, err)
 	return strings.Contains(string(out), "refused")
 }
@@ -31,12 +36,12 @@ func TestNew_HostsReachEachOtherUntilALinkIsCut(t *testing.T) {
 		}
 	}
 	b.Cut(t)
-	require.False(t, a.connects(t, b))
+	require.False(t, a.connectsWithin(t, b, silence))
 	require.True(t, a.connects(t, c))
 	b.Mend(t)
 	require.True(t, a.connects(t, b))
 	b.Mute(t)
-	require.False(t, a.connects(t, b))
+	require.False(t, a.connectsWithin(t, b, silence))
 	require.True(t, b.connects(t, b))
 }
 
@@ -44,7 +49,7 @@ func TestNew_NetsAreApart(t *testing.T) {
 	t.Parallel()
 	one, two := New(t, 2), New(t, 1)
 	require.NotEqual(t, one.Hosts[0].Name, two.Hosts[0].Name)
-	require.False(t, two.Hosts[0].connects(t, one.Hosts[1]))
+	require.False(t, two.Hosts[0].connectsWithin(t, one.Hosts[1], silence))
 }
 
 func TestNet_AgentGivesEachItsOwnSharedMemory(t *testing.T) {
