@@ -48,15 +48,16 @@ func TestWait_SleepsAtLittleCost(t *testing.T) {
 		if w.place == "ofi sockets" {
 			continue
 		}
-		t.Run(w.place, func(t *testing.T) {
-			if w.far {
-				needLibfabric(t)
-			}
-			for _, n := range []int{2, 5} { // PEs that have a core each sleep otherwise
-				if out, status := startJob(t, gorun, n, append(w.env, programEnv+"="+t.TempDir(), rowEnv+"="+sleepRow)...); status != 0 {
-					t.Errorf("%d PEs: status %d:\n%s", n, status, out)
+		for _, n := range []int{2, 5} { // PEs that have a core each sleep otherwise
+			t.Run(fmt.Sprintf("%s/%d", w.place, n), func(t *testing.T) {
+				if w.far {
+					needLibfabric(t)
 				}
-			}
-		})
+				t.Parallel() // they sleep
+				if out, status := startJob(t, gorun, n, append(w.env, programEnv+"="+t.TempDir(), rowEnv+"="+sleepRow)...); status != 0 {
+					t.Errorf("status %d:\n%s", status, out)
+				}
+			})
+		}
 	}
 }
