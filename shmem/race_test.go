@@ -212,7 +212,7 @@ func TestRace(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestRacePrograms$", "-test.count=1")
 	cmd.Env = append(os.Environ(), raceEnv+"=1",
 		// Report the same race again each time.
-		"GORACE=suppress_equal_stacks=0 suppress_equal_addresses=0")
+		"GORACE=atexit_sleep_ms=0 suppress_equal_stacks=0 suppress_equal_addresses=0")
 	var out strings.Builder
 	cmd.Stderr = &out
 	_ = cmd.Run() // fails: there are races
