@@ -138,7 +138,8 @@ func (ctx *Context) alias(target int) string {
 // (shmem_ctx_session_config_t).
 type SessionConfig struct {
 	// Batch allows to hold small operations back for a short while and to send
-	// several at once: more of them a second, each later. SHMEM_CTX_SESSION_BATCH.
+	// several at once: more of them a second, each later. Without it the library does so over
+	// TCP for non-blocking puts only, of which many are in flight. SHMEM_CTX_SESSION_BATCH.
 	Batch bool
 
 	// TotalOps is about how many operations the session will have, 0 if that is

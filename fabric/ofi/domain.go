@@ -86,8 +86,9 @@ func (d *Domain) Allocated() bool { return d.allocated }
 
 // Stats returns what the provider was asked to do so far.
 func (d *Domain) Stats() Stats {
+	asked := d.asked.Load() // by this package alone; before what it is part of
 	s := d.shim.stats()
-	s.Atomics -= d.asked.Load() // which nobody but this package asked for
+	s.Atomics -= asked
 	return s
 }
 

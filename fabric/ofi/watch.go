@@ -29,6 +29,7 @@ func (d *Domain) watch(s stream, self target, stop <-chan struct{}) {
 	}
 	tick := time.NewTicker(every)
 	defer tick.Stop()
+	posted := false
 	for unanswered := 0; unanswered < watchPatience; {
 		select {
 		case <-stop:
@@ -41,14 +42,16 @@ func (d *Domain) watch(s stream, self target, stop <-chan struct{}) {
 			return
 		case <-tick.C:
 		}
+		unanswered++
 		if s.inflight().Load() != 0 {
-			unanswered++
 			continue
 		}
-		unanswered = 0
-		if s.atomic(self, fiOps[fabric.OpSum], int(fabric.Uint64), 0).status == done {
+		if posted && s.failed().Load() == 0 {
+			unanswered = 0
+		}
+		if posted = s.atomic(self, fiOps[fabric.OpSum], int(fabric.Uint64), 0).status == done; posted {
 			d.asked.Add(1)
-		} // else there was no room: it comes with the next tick
+		}
 	}
 	d.Abort(fmt.Errorf("fabric/ofi: provider %s has answered PE %d's own calls for %v no more: a stranger who connected to %s may have stopped it; tcp;ofi_rxm closes such connections", d.provider, d.job.PE, watchPatience*every, d.Address()))
 	<-stop

@@ -27,6 +27,9 @@ import (
 func main() { nas.Main("CG", run, forms()...) }
 
 func run(pe *shmem.PE, opt nas.Options) (nas.Report, error) {
+	if _, err := opt.Algorithm(); err != nil {
+		return nas.Report{}, err
+	}
 	p := problems[opt.Class]
 	iterations := cmp.Or(opt.Iterations, p.iterations)
 	timers := nas.NewTimers(opt.Timers, sections...)

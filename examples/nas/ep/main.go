@@ -28,6 +28,9 @@ const (
 
 // run does the class's work opt.Iterations times, once by default.
 func run(pe *shmem.PE, opt nas.Options) (nas.Report, error) {
+	if _, err := opt.Algorithm(); err != nil {
+		return nas.Report{}, err
+	}
 	work := problems[opt.Class]
 	timers := nas.NewTimers(opt.Timers, "Batches", "Reduction")
 	iterations := cmp.Or(opt.Iterations, 1)

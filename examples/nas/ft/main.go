@@ -24,6 +24,9 @@ import (
 func main() { nas.Main("FT", run, forms()...) }
 
 func run(pe *shmem.PE, opt nas.Options) (nas.Report, error) {
+	if _, err := opt.Algorithm(); err != nil {
+		return nas.Report{}, err
+	}
 	p := problems[opt.Class]
 	iterations := cmp.Or(opt.Iterations, len(p.checksums))
 	timers := nas.NewTimers(opt.Timers, sections...)

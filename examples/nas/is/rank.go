@@ -34,6 +34,7 @@ type ranker struct {
 	mine     shmem.Sym[uint32] // this PE's keys in each bucket, then the test keys that it holds
 	all      shmem.Sym[uint32] // the same of every PE, one after the other
 	received shmem.Sym[int32]  // the keys of this PE's buckets, from every PE, one after the other
+	counter  *counter          // in place of buckets, or nil
 
 	// What the last ranking came to.
 	bounds []int    // PE p ranks the buckets from bounds[p] up to bounds[p+1]
@@ -43,14 +44,19 @@ type ranker struct {
 	ranks  []uint32 // ranks[i]: how many of this PE's are at most least+i
 }
 
-// newRanker is collective over all PEs.
-func newRanker(pe *shmem.PE, p problem, timers *nas.Timers) (*ranker, error) {
+// newRanker is collective over all PEs. counts says that keys are only counted.
+func newRanker(pe *shmem.PE, p problem, timers *nas.Timers, counts bool) (*ranker, error) {
 	first, end := yard.Share(p.size(), pe.MyPE(), pe.NPEs())
 	r := &ranker{
 		problem: p, pe: pe, timers: timers,
-		first: first, keys: p.generate(first, end), sorted: make([]int32, end-first),
-		bounds: make([]int, pe.NPEs()+1),
+		first: first, keys: p.generate(first, end),
 	}
+	if counts {
+		var err error
+		r.counter, err = newCounter(pe, 1<<p.logRange)
+		return r, err
+	}
+	r.sorted, r.bounds = make([]int32, end-first), make([]int, pe.NPEs()+1)
 	// A share may exceed the even one by one bucket. Sums of four even numbers
 	// are nowhere denser than 8/3 of the mean, so room for four mean buckets is ample.
 	room := min(p.size(), p.size()/pe.NPEs()+4*p.size()/p.buckets())
@@ -73,6 +79,9 @@ func newRanker(pe *shmem.PE, p problem, timers *nas.Timers) (*ranker, error) {
 // confirm; over all PEs, these must add up to partialTests.
 func (r *ranker) rank(iteration int) (confirmed int, err error) {
 	r.change(iteration)
+	if r.counter != nil {
+		return r.confirm(iteration, r.count()), nil
+	}
 	counts := countBuckets(r.keys, r.bucketShift())
 	scatter(r.sorted, r.keys, counts, r.bucketShift())
 	r.timers.Lap(timeBuckets)
@@ -88,13 +97,18 @@ func (r *ranker) rank(iteration int) (confirmed int, err error) {
 	r.timers.Lap(timeKeys)
 
 	accumulate(r.ranks, r.received.Local()[:r.ranked], r.least)
+	return r.confirm(iteration, tests), nil
+}
+
+// confirm returns how many of the ranks of the test keys are known here, and right.
+func (r *ranker) confirm(iteration int, tests [partialTests]int) (confirmed int) {
 	for i, key := range tests {
 		if rank, ok := r.rankOf(key); ok && rank == r.testRank(i, min(iteration, classIterations)) {
 			confirmed++
 		}
 	}
 	r.timers.Lap(timeRanks)
-	return confirmed, nil
+	return confirmed
 }
 
 // change sets the two keys that an iteration changes. Later iterations than the

@@ -34,6 +34,33 @@ func TestIS_InProcess(t *testing.T) {
 	}
 }
 
+// Without moving a key, by the other algorithm; the PEs' intervals of values are not even. Lost
+// sums do not go unnoticed.
+func TestIS_Counts(t *testing.T) {
+	args := []string{"-class", "S", "-algo", "count"}
+	for np := 1; np <= 5; np++ {
+		var out bytes.Buffer
+		shmemtest.Run(t, np, func(pe *shmem.PE) error {
+			return nas.Run(pe, "IS", run, args, &out)
+		}, shmemtest.Heap(heap))
+		for _, want := range []string{"SUCCESSFUL\n", "Ranks confirmed =                 50 of 50\n", "Same keys       =                     true\n", "Algorithm       =                    count\n"} {
+			if !strings.Contains(out.String(), want) || strings.Contains(out.String(), "UNSUCCESSFUL") {
+				t.Errorf("np=%d: no %q in:\n%s", np, want, out.String())
+			}
+		}
+	}
+	const manyCounts = 1 << 10 // bytes; more than the totals take
+	var out bytes.Buffer
+	errs := shmemtest.Try(t, 2, func(pe *shmem.PE) error {
+		return nas.Run(pe, "IS", run, args, &out)
+	}, shmemtest.Nodes(1), shmemtest.Faults(loop.Faults{Drop: func(e loop.Event) bool {
+		return (e.Kind == loop.Put || e.Kind == loop.Get) && e.Size > manyCounts
+	}}))
+	if errs[0] == nil || !strings.Contains(errs[0].Error(), "IS class S: verification failed") {
+		t.Errorf("PE 0 has error %v, want a failed verification; it wrote:\n%s", errs[0], out.String())
+	}
+}
+
 // More iterations than the class's change the same keys again: the ranks stay.
 func TestIS_MoreIterations(t *testing.T) {
 	var out bytes.Buffer
@@ -71,4 +98,5 @@ func TestIS_UnderGorun(t *testing.T) {
 		t.Errorf("np=3 wrote:\n%s", out)
 	}
 	is.Refuse("-iters -3 is negative", 2, "-iters", "-3")
+	is.Refuse("-algo radix: this kernel has bucket, count", 2, "-algo", "radix")
 }

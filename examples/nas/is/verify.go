@@ -36,9 +36,12 @@ func (r *ranker) verify(confirmed int) (verdict, error) {
 		return verdict{}, err
 	}
 
-	received := r.received.Local()[:r.ranked]
 	sorted := make([]int32, r.ranked)
-	place(sorted, received, r.ranks, r.least)
+	if r.counter != nil {
+		spell(sorted, r.ranks, r.least)
+	} else {
+		place(sorted, r.received.Local()[:r.ranked], r.ranks, r.least)
+	}
 
 	tell := mine.Local()
 	tell[tellConfirmed] = int64(confirmed)

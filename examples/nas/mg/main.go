@@ -26,6 +26,9 @@ import (
 func main() { nas.Main("MG", run, forms()...) }
 
 func run(pe *shmem.PE, opt nas.Options) (nas.Report, error) {
+	if _, err := opt.Algorithm(); err != nil {
+		return nas.Report{}, err
+	}
 	work := problems[opt.Class]
 	iterations := cmp.Or(opt.Iterations, work.iterations)
 	t, err := newTorus(pe.MyPE(), pe.NPEs(), work.edge())

@@ -5,6 +5,8 @@ package nas
 import (
 	"flag"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/goshmem/goshmem/examples/internal/command"
 )
@@ -16,6 +18,22 @@ type Options struct {
 	Timers     bool // report how the time was spent
 	JSON       bool // report as JSON
 	Form       Form // of the inner loops
+
+	algorithm string // "": the usual one; see Algorithm
+}
+
+// Algorithm returns which of the kernel's algorithms was asked for, the first if none was. A kernel
+// that names none has one. The error is a [command.UsageError].
+func (o Options) Algorithm(names ...string) (string, error) {
+	switch {
+	case o.algorithm == "" && len(names) > 0:
+		return names[0], nil
+	case o.algorithm == "" || slices.Contains(names, o.algorithm):
+		return o.algorithm, nil
+	case len(names) == 0:
+		return "", command.Usagef("-algo %s: this kernel has one algorithm only", o.algorithm)
+	}
+	return "", command.Usagef("-algo %s: this kernel has %s", o.algorithm, strings.Join(names, ", "))
 }
 
 // ParseOptions reads args, for a kernel that has forms beside Go. The error is a [command.UsageError], or
@@ -27,6 +45,7 @@ func ParseOptions(kernel string, args []string, out io.Writer, forms ...Form) (O
 	flags.IntVar(&opt.Iterations, "iters", 0, "timed iterations, instead of the class's own `number`")
 	flags.BoolVar(&opt.Timers, "timers", false, "report how the time was spent")
 	flags.BoolVar(&opt.JSON, "json", false, "report as one JSON object")
+	flags.StringVar(&opt.algorithm, "algo", "", "`algorithm`, if the kernel has several: is has bucket and count")
 	form := flags.String("kernel", string(auto), "`form` of the inner loops: "+list(append([]Form{auto, Go}, forms...)))
 	if err := command.Parse(flags, args, out); err != nil {
 		return Options{}, err

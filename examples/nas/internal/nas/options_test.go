@@ -21,7 +21,7 @@ func TestParseOptions(t *testing.T) {
 	}{
 		{"", Options{Class: 'S', Form: Go}},
 		{"-class A -kernel auto", Options{Class: 'A', Form: Go}},
-		{"-class=D -iters 3 -timers -json -kernel go", Options{'D', 3, true, true, Go}},
+		{"-class=D -iters 3 -timers -json -kernel go", Options{Class: 'D', Iterations: 3, Timers: true, JSON: true, Form: Go}},
 	} {
 		got, err := ParseOptions("EP", strings.Fields(c.args), io.Discard)
 		if err != nil || got != c.want {
@@ -69,13 +69,36 @@ func TestParseOptions_ChoosesTheForm(t *testing.T) {
 	}
 }
 
+func TestOptions_Algorithm(t *testing.T) {
+	for _, c := range []struct {
+		args, names, want, reason string
+	}{
+		{"", "", "", ""},
+		{"", "bucket count", "bucket", ""},
+		{"-algo bucket", "bucket count", "bucket", ""},
+		{"-algo count", "bucket count", "count", ""},
+		{"-algo radix", "bucket count", "", "-algo radix: this kernel has bucket, count"},
+		{"-algo radix", "", "", "-algo radix: this kernel has one algorithm only"},
+	} {
+		opt, err := ParseOptions("IS", strings.Fields(c.args), io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := opt.Algorithm(strings.Fields(c.names)...)
+		var usage *command.UsageError
+		if got != c.want || (err != nil) != (c.reason != "") || err != nil && (!errors.As(err, &usage) || err.Error() != c.reason) {
+			t.Errorf("%q of %q gave %q, error %v, want %q, error %q", c.args, c.names, got, err, c.want, c.reason)
+		}
+	}
+}
+
 func TestParseOptions_Help(t *testing.T) {
 	var out bytes.Buffer
 	_, err := ParseOptions("EP", []string{"-h"}, &out)
 	if !errors.Is(err, flag.ErrHelp) {
 		t.Errorf("error is %v, want %v", err, flag.ErrHelp)
 	}
-	for _, name := range []string{"-class class", "-iters number", "-timers", "-json", "-kernel form"} {
+	for _, name := range []string{"-class class", "-iters number", "-timers", "-json", "-algo algorithm", "-kernel form"} {
 		if !strings.Contains(out.String(), name) {
 			t.Errorf("help does not mention %q:\n%s", name, out.String())
 		}
