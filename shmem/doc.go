@@ -72,6 +72,11 @@
 // the checks are always on and cost about a nanosecond together. A PE that dies ends
 // the job: gorun says which, why, and its last words.
 //
+// # Environment
+//
+// docs/environment.md has the variables that are read at the start, such as SHMEM_SYMMETRIC_SIZE and
+// SHMEM_FABRIC; SHMEM_INFO=1 prints them.
+//
 // # Conformance
 //
 // The semantics are those of OpenSHMEM 1.6; each comment names its section. Every

@@ -35,7 +35,7 @@ func joinFar(h Host, l segment.Layout, client *pmi.Client, vars env.Table, all, 
 	if err != nil {
 		return Host{}, err
 	}
-	o := ofi.Options{Crowded: h.Crowded, TxSize: use.TxSize, Allocated: use.Allocated, ReadBack: use.ReadBack}
+	o := ofi.Options{Crowded: h.Crowded, TxSize: use.TxSize, Allocated: use.Allocated, ReadBack: use.ReadBack, Flood: use.Flood}
 	if client != nil {
 		o.Source, o.Cores = client.Source(), client.Cores()
 	}

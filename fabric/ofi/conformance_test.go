@@ -85,11 +85,13 @@ func TestConformance_OtherBranches(t *testing.T) {
 		},
 		{
 			name: "a flood at once",
-			lab:  lab{flood: 1},
+			o:    Options{Flood: 1},
 			rows: []string{
 				"put: src may be reused on return",
 				"nbi: puts, gets and fetches are complete after quiet",
+				"put signal: the signal never shows before its data",
 				"quiet: completes puts so that a third PE sees them",
+				"fence: orders a put before a word",
 				"endpoint: many goroutines use one at once",
 				"endpoint: close completes what is outstanding",
 			},

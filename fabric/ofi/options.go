@@ -31,6 +31,10 @@ type Options struct {
 	// provider's default.
 	TxSize int
 
+	// Flood is how many operations an endpoint has in flight when it begins to collect small
+	// puts, where the target's processor carries them out. 0: enough to keep both sides busy.
+	Flood int
+
 	// ConnectTimeout is how long an operation may wait for the first answer of a
 	// PE. 0: 10 s.
 	ConnectTimeout time.Duration

@@ -32,7 +32,6 @@ type lab struct {
 	limit      bool
 	noMessages bool
 	sleep      sleep         // what the thread sleeps on
-	flood      uint32        // 0: floodsAt
 	watch      time.Duration // 0: watchEvery
 }
 
@@ -137,7 +136,7 @@ func (p *Provider) Open(job fabric.Job) (fabric.Domain, error) {
 	d.waits.init(d)
 	d.flood = math.MaxUint32
 	if v.software && d.messages {
-		d.flood = cmp.Or(p.lab.flood, floodsAt)
+		d.flood = uint32(cmp.Or(p.o.Flood, floodsAt))
 	}
 	d.flusher = sync.OnceValue(func() error { return d.startThread(d.shim.startFlusher) })
 	d.findAtomics()

@@ -40,7 +40,7 @@ func Variables() []Variable {
 		{Fabric, "", "", "fabric of all transfers: shm (shared memory) or ofi (libfabric, on one node too); empty: shared memory on a node, libfabric between nodes"},
 		{Atomics, "", "", "who executes atomics: fabric, also those to near PEs; empty: the processor, where the fabric's are coherent with it"},
 		{Stats, "", "", "if set, print at the end how often libfabric was called; gorun --stats sets it"},
-		{Libfabric, "", "", "how libfabric is used, for tests, comma-separated: allocated (keep registered memory in place), readback (Quiet reads back), tx=N (operations in flight)"},
+		{Libfabric, "", "", "how libfabric is used, for tests, comma-separated: allocated (keep registered memory in place), readback (Quiet reads back), tx=N (operations in flight), flood=N (of which on small puts are collected)"},
 		{Collectives, "", "", "algorithms of collectives in place of the usual ones, such as reduce=shares,sync=central; docs/collectives.md has their names; the same on every PE"},
 	}
 }
@@ -130,6 +130,7 @@ func (t Table) FarAtomics() (bool, error) {
 type LibfabricUse struct {
 	Allocated, ReadBack bool
 	TxSize              int // 0: the provider's
+	Flood               int // 0: the usual number
 }
 
 // LibfabricUse returns what [Libfabric] says. The error names the variable.
@@ -137,21 +138,25 @@ func (t Table) LibfabricUse() (LibfabricUse, error) {
 	var u LibfabricUse
 	value, from, _ := t.Lookup(Libfabric)
 	for word := range strings.SplitSeq(value, ",") {
-		size, isSize := strings.CutPrefix(word, "tx=")
+		name, number, _ := strings.Cut(word, "=")
 		switch {
 		case value == "":
 		case word == "allocated":
 			u.Allocated = true
 		case word == "readback":
 			u.ReadBack = true
-		case isSize:
-			n, err := strconv.Atoi(size)
+		case name == "tx" || name == "flood":
+			n, err := strconv.ParseInt(number, 10, 32)
 			if err != nil || n < 1 {
-				return u, fmt.Errorf("%s: %q: want tx= and a number from 1 on", from, word)
+				return u, fmt.Errorf("%s: %q: want %s= and a number from 1 on", from, word, name)
 			}
-			u.TxSize = n
+			if name == "tx" {
+				u.TxSize = int(n)
+			} else {
+				u.Flood = int(n)
+			}
 		default:
-			return u, fmt.Errorf("%s: unknown word %q; want allocated, readback or tx=N", from, word)
+			return u, fmt.Errorf("%s: unknown word %q; want allocated, readback, tx=N or flood=N", from, word)
 		}
 	}
 	return u, nil

@@ -4,6 +4,8 @@ package env
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 )
@@ -126,6 +128,8 @@ func TestTable_LibfabricUse(t *testing.T) {
 		{"", LibfabricUse{}, ""},
 		{"allocated", LibfabricUse{Allocated: true}, ""},
 		{"readback,tx=4", LibfabricUse{ReadBack: true, TxSize: 4}, ""},
+		{"flood=1,allocated", LibfabricUse{Allocated: true, Flood: 1}, ""},
+		{"flood", LibfabricUse{}, `SHMEM_LIBFABRIC: "flood": want flood= and a number from 1 on`},
 		{"tx=0", LibfabricUse{}, `SHMEM_LIBFABRIC: "tx=0": want tx= and a number from 1 on`},
 		{"allocated,", LibfabricUse{}, `SHMEM_LIBFABRIC: unknown word ""`},
 	}
@@ -205,5 +209,28 @@ func TestVariables(t *testing.T) {
 		if v.Meaning == "" || strings.Contains(v.Meaning, "\n") {
 			t.Errorf("%s: meaning %q is not one line", v.Name, v.Meaning)
 		}
+	}
+}
+
+// TestTable_IsDocumented: docs/environment.md has the table as it is.
+func TestTable_IsDocumented(t *testing.T) {
+	b, err := os.ReadFile("../../docs/environment.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := func(s string) string {
+		if s == "" {
+			return ""
+		}
+		return "`" + s + "`"
+	}
+	for _, v := range Variables() {
+		row := fmt.Sprintf("\n| `%s` | %s | %s | %s |\n", v.Name, code(v.Fallback), code(v.Default), v.Meaning)
+		if !strings.Contains(string(b), row) {
+			t.Errorf("docs/environment.md lacks%s", row)
+		}
+	}
+	if got, want := strings.Count(string(b), "\n| `"), len(Variables()); got != want {
+		t.Errorf("docs/environment.md has %d variables, want %d", got, want)
 	}
 }

@@ -118,7 +118,7 @@ func TestLibfabricBranches(t *testing.T) {
 	needProcesses(t)
 	needLibfabric(t)
 	gorun := buildGorun(t)
-	for _, use := range []string{"allocated", "readback", "tx=4"} {
+	for _, use := range []string{"allocated", "readback", "tx=4", "flood=1"} {
 		t.Run(use, func(t *testing.T) {
 			for _, w := range ways() {
 				if w.on != onOfi && w.on != onMixed || strings.Contains(w.place, "sockets") {
