@@ -7,6 +7,7 @@
 //
 // It runs from the module's root, builds the kernels, and takes turns: a run of each, then the next round. It prints a table
 // of medians in Markdown; -json writes every run to a file, and -svg draws how the speed grows with the PEs.
+// A number of PEs that a kernel refuses is a row that says so, and the reason goes to stderr.
 // A run that fails, or does not verify, ends it with status 1, and bad usage with status 2.
 package main
 
@@ -39,7 +40,7 @@ type options struct {
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, os.Args[1:], os.Stdout)
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	var usage usageError
 	switch {
@@ -53,12 +54,17 @@ func main() {
 	os.Exit(1)
 }
 
-func run(ctx context.Context, args []string, out io.Writer) error {
+func run(ctx context.Context, args []string, out, notes io.Writer) error {
 	o, err := parse(args, out)
 	if err != nil {
 		return err
 	}
-	series, err := measure(ctx, &o)
+	for _, name := range [...]string{o.json, o.svg} {
+		if err := tryWrite(name); err != nil {
+			return err // now, and not when all has been measured
+		}
+	}
+	series, err := measure(ctx, &o, notes)
 	if err != nil {
 		return err
 	}
@@ -78,6 +84,22 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return os.WriteFile(o.svg, []byte(curves(series)), 0o644)
 	}
 	return nil
+}
+
+// tryWrite returns an error if the file cannot be written, and leaves things as they were.
+func tryWrite(name string) error {
+	if name == "" {
+		return nil
+	}
+	_, missing := os.Lstat(name)
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	if missing != nil {
+		defer os.Remove(name)
+	}
+	return f.Close()
 }
 
 // A usageError says what is wrong with the command line.
@@ -116,6 +138,11 @@ func parse(args []string, out io.Writer) (options, error) {
 	for _, k := range o.kernels {
 		if !slices.Contains(known[:], k) {
 			return o, usageError{fmt.Sprintf("-kernels: %q is none of %s", k, strings.Join(known[:], ", "))}
+		}
+	}
+	for _, c := range o.classes {
+		if !slices.Contains(knownClasses[:], c) {
+			return o, usageError{fmt.Sprintf("-classes: %q is none of %s", c, strings.Join(knownClasses[:], ", "))}
 		}
 	}
 	for text := range strings.SplitSeq(*pes, ",") {

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,20 +17,26 @@ import (
 	"time"
 )
 
-// known are the kernels.
-var known = [...]string{"ep", "is", "cg", "mg", "ft"}
+// The kernels, and the classes of their problems.
+var (
+	known        = [...]string{"ep", "is", "cg", "mg", "ft"}
+	knownClasses = [...]string{"S", "W", "A", "B", "C", "D"}
+)
 
-// A sample is the speed of a kernel, in a class, on a number of PEs.
+// A sample is the speed of a kernel, in a class, on a number of PEs. Of those that it refuses,
+// nothing is measured.
 type sample struct {
 	Kernel string    `json:"kernel"`
 	Class  string    `json:"class"`
 	PEs    int       `json:"np"`
-	Ours   []float64 `json:"goshmem_mops"`       // of each round
-	Peer   []float64 `json:"npb_mops,omitempty"` // as Ours, or fewer: those that were too slow
+	Ours   []float64 `json:"goshmem_mops,omitempty"` // of each round
+	Peer   []float64 `json:"npb_mops,omitempty"`     // as Ours, or fewer: those that were too slow
+
+	Refused string `json:"refused,omitempty"` // why the kernel does not run on so many PEs
 }
 
-// measure runs everything that o asks for.
-func measure(ctx context.Context, o *options) ([]sample, error) {
+// measure runs everything that o asks for. It notes what kernels refuse.
+func measure(ctx context.Context, o *options, notes io.Writer) ([]sample, error) {
 	dir, err := os.MkdirTemp("", "nasbench")
 	if err != nil {
 		return nil, err
@@ -49,6 +56,9 @@ func measure(ctx context.Context, o *options) ([]sample, error) {
 				s := sample{Kernel: k, Class: class, PEs: np}
 				if err := s.measure(ctx, o, dir); err != nil {
 					return nil, err
+				}
+				if s.Refused != "" {
+					fmt.Fprintln(notes, s.Refused)
 				}
 				samples = append(samples, s)
 			}
@@ -70,6 +80,9 @@ func (s *sample) measure(ctx context.Context, o *options, dir string) error {
 	}
 	for range o.rounds {
 		speed, err := runOnce(ctx, o.timeout, ours, ourSpeed)
+		if s.Refused = refusal(err, s.Kernel); s.Refused != "" {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -88,6 +101,34 @@ func (s *sample) measure(ctx context.Context, o *options, dir string) error {
 	}
 	return nil
 }
+
+// refusal returns why a kernel refused to run: what it wrote, and not the launcher, whose
+// status for bad usage is the same. It returns "" if err is anything else.
+func refusal(err error, kernel string) string {
+	var failed *runError
+	var exit *exec.ExitError
+	if !errors.As(err, &failed) || !errors.As(err, &exit) || exit.ExitCode() != 2 {
+		return ""
+	}
+	for line := range strings.Lines(failed.stderr) {
+		if strings.HasPrefix(line, kernel+": ") {
+			return strings.TrimSpace(line)
+		}
+	}
+	return ""
+}
+
+// A runError is why a run failed, and what it printed.
+type runError struct {
+	command, stdout, stderr string
+	why                     error
+}
+
+func (e *runError) Error() string {
+	return fmt.Sprintf("%s: %v\n%s%s", e.command, e.why, e.stdout, e.stderr)
+}
+
+func (e *runError) Unwrap() error { return e.why }
 
 // runOnce runs a command and returns the speed that read finds in what it prints.
 func runOnce(ctx context.Context, limit time.Duration, args []string, read func(out []byte) (float64, error)) (float64, error) {
@@ -108,7 +149,7 @@ func runOnce(ctx context.Context, limit time.Duration, args []string, read func(
 		speed, err = read(stdout.Bytes())
 	}
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w\n%s%s", strings.Join(args, " "), err, stdout.Bytes(), stderr.Bytes())
+		return 0, &runError{strings.Join(args, " "), stdout.String(), stderr.String(), err}
 	}
 	return speed, nil
 }

@@ -28,7 +28,7 @@ func TestRun_BesideAPeer(t *testing.T) {
 	err := run(t.Context(), []string{
 		"-kernels", "is", "-classes", "S", "-np", "2,1", "-rounds", "1", "-npb", dir, "-mpirun", "env NP={np}", "-timeout", "10s",
 		"-json", filepath.Join(dir, "out.json"), "-svg", filepath.Join(dir, "out.svg"),
-	}, &out)
+	}, &out, io.Discard)
 	require.NoError(t, err)
 	require.Regexp(t, `(?m)^\| IS \| S \| 2 \| \d+ \| \d+ \| 1\.00 \| 50 \| 50 \| [\d.]+ \| [\d.]+ \|$`, out.String())
 	require.Regexp(t, `(?m)^\| IS \| S \| 1 \| .* too slow \| \| \| \|$`, out.String())
@@ -41,6 +41,51 @@ func TestRun_BesideAPeer(t *testing.T) {
 	require.Equal(t, []float64{50}, samples[0].Peer)
 	require.Empty(t, samples[1].Peer)
 	require.Len(t, samples[1].Ours, 1)
+}
+
+// A number of PEs that a kernel refuses is a row, and the others are measured.
+func TestRun_GoesOnAfterARefusal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds and starts programs")
+	}
+	dir := t.TempDir()
+	t.Chdir("../..")
+	var out, notes bytes.Buffer
+	file := filepath.Join(dir, "out.json")
+	args := []string{"-kernels", "ft", "-classes", "S", "-rounds", "2", "-np"}
+	require.NoError(t, run(t.Context(), append(args, "3,1", "-json", file), &out, &notes))
+	require.Contains(t, out.String(), "\n| FT | S | 3 | refused | | |\n")
+	require.Regexp(t, `(?m)^\| FT \| S \| 1 \| \d+ \| \d+ \| 1\.00 \|$`, out.String())
+	require.Regexp(t, `^ft: .* power of two .* not on 3\n$`, notes.String())
+
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	var samples []sample
+	require.NoError(t, json.Unmarshal(text, &samples))
+	require.Len(t, samples, 2)
+	require.Equal(t, strings.TrimSpace(notes.String()), samples[0].Refused)
+	require.Empty(t, samples[0].Ours)
+	require.Len(t, samples[1].Ours, 2)
+
+	// The launcher's refusal, of the same status, is no row.
+	require.ErrorContains(t, run(t.Context(), append(args, "1", "-gorun", "--nosuch"), &out, &notes), "unknown flag: --nosuch")
+}
+
+// What cannot be written ends the run before it has begun, and what is there stays.
+func TestRun_TriesItsFilesFirst(t *testing.T) {
+	dir := t.TempDir()
+	old, fresh := filepath.Join(dir, "old"), filepath.Join(dir, "fresh")
+	require.NoError(t, os.WriteFile(old, []byte("text"), 0o644))
+	for _, flags := range [][]string{{"-json", dir, "-svg", fresh}, {"-json", fresh, "-svg", filepath.Join(dir, "none", "out")}, {"-json", old, "-svg", dir}} {
+		// Here, outside of the module's root, the builds would fail with another error.
+		var failed *os.PathError
+		require.ErrorAs(t, run(t.Context(), flags, io.Discard, io.Discard), &failed)
+		require.Equal(t, "open", failed.Op)
+	}
+	require.NoFileExists(t, fresh)
+	text, err := os.ReadFile(old)
+	require.NoError(t, err)
+	require.Equal(t, "text", string(text))
 }
 
 func TestSpeeds_OnlyOfVerifiedRuns(t *testing.T) {
@@ -66,8 +111,10 @@ func TestSpeeds_OnlyOfVerifiedRuns(t *testing.T) {
 
 func TestTable_RatiosOfMediansAndBests(t *testing.T) {
 	samples := []sample{
-		{"cg", "A", 1, []float64{100, 300, 200}, []float64{100}},
-		{"cg", "A", 2, []float64{400}, []float64{200, 100}},
+		{"cg", "A", 1, []float64{100, 300, 200}, []float64{100}, ""},
+		{"cg", "A", 2, []float64{400}, []float64{200, 100}, ""},
+		{"ft", "A", 3, nil, nil, "ft: not on 3"},
+		{"ft", "A", 4, []float64{100}, nil, ""},
 	}
 	require.Equal(t, `Mop/s, medians of 3 rounds.
 
@@ -75,15 +122,18 @@ func TestTable_RatiosOfMediansAndBests(t *testing.T) {
 |---|---|---|---|---|---|---|---|---|---|
 | CG | A | 1 | 200 | 300 | 1.00 | 100 | 100 | 2.00 | 3.00 |
 | CG | A | 2 | 400 | 400 | 2.00 | 150 | 200 | 2.67 | 2.00 |
+| FT | A | 3 | refused | | | | | | |
+| FT | A | 4 | 100 | 100 | 1.00 | too slow | | | |
 `, table(samples, 3, true))
 }
 
 func TestCurves_AreWellFormed(t *testing.T) {
 	text := curves([]sample{
-		{"cg", "A", 1, []float64{100}, nil},
-		{"cg", "A", 4, []float64{400}, nil},
-		{"mg", "A", 1, []float64{7}, []float64{8}},
-		{"mg", "W", 2, []float64{7}, nil},
+		{"cg", "A", 1, []float64{100}, nil, ""},
+		{"cg", "A", 4, []float64{400}, nil, ""},
+		{"mg", "A", 1, []float64{7}, []float64{8}, ""},
+		{"mg", "W", 2, []float64{7}, nil, ""},
+		{"ft", "S", 3, nil, nil, "ft: not on 3"},
 	})
 	for d := xml.NewDecoder(strings.NewReader(text)); ; {
 		if _, err := d.Token(); errors.Is(err, io.EOF) {
@@ -104,6 +154,7 @@ func TestCurves_AreWellFormed(t *testing.T) {
 func TestParse_RefusesWithTheReason(t *testing.T) {
 	for want, args := range map[string][]string{
 		`-kernels: "lu" is none of`:  {"-kernels", "cg,lu"},
+		`-classes: "Q" is none of`:   {"-classes", "S,Q"},
 		`-np: "0" is no number`:      {"-np", "2,0"},
 		"-rounds 0":                  {"-rounds", "0"},
 		`unexpected argument "A"`:    {"A"},

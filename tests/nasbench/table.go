@@ -9,7 +9,7 @@ import (
 )
 
 // table returns the samples in Markdown. × is goshmem's speed in that of NPB; "of the first" is the
-// speed in that of the kernel's and class's first number of PEs.
+// speed in that of the kernel's and class's first number of PEs that was measured.
 func table(samples []sample, rounds int, beside bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Mop/s, medians of %d rounds.\n\n", rounds)
@@ -20,8 +20,19 @@ func table(samples []sample, rounds int, beside bool) string {
 	fmt.Fprintf(&b, "%s\n%s\n", head, rule)
 	var first float64
 	for i, s := range samples {
-		ours := median(s.Ours)
 		if i == 0 || samples[i-1].Kernel != s.Kernel || samples[i-1].Class != s.Class {
+			first = 0
+		}
+		if s.Refused != "" {
+			fmt.Fprintf(&b, "| %s | %s | %d | refused | | |", strings.ToUpper(s.Kernel), s.Class, s.PEs)
+			if beside {
+				b.WriteString(" | | | |")
+			}
+			b.WriteByte('\n')
+			continue
+		}
+		ours := median(s.Ours)
+		if first == 0 {
 			first = ours
 		}
 		fmt.Fprintf(&b, "| %s | %s | %d | %.0f | %.0f | %.2f |", strings.ToUpper(s.Kernel), s.Class, s.PEs, ours, slices.Max(s.Ours), ours/first)
