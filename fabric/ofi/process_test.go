@@ -11,11 +11,14 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/goshmem/goshmem/fabric"
 )
@@ -119,9 +122,33 @@ func playPeer(role string) error {
 		if err := e.Close(); err != nil {
 			return err
 		}
+	case "compute":
+		x := uint64(1)
+		keepBusy(in, func() {
+			for range 100_000 {
+				x = x*6364136223846793005 + 1
+			}
+		})
+		runtime.KeepAlive(x)
+	case "sleep":
+		keepBusy(in, func() { _ = unix.Nanosleep(&unix.Timespec{Nsec: 20e6}, nil) })
 	}
 	_, _ = io.Copy(io.Discard, in) // serving takes no call
 	return d.Close()
+}
+
+// keepBusy calls f, which calls nothing of the library, until the input ends. No other goroutine
+// runs beside it: those that would serve wait for their turn, for milliseconds.
+func keepBusy(in io.Reader, f func()) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var over atomic.Bool
+	go func() {
+		_, _ = io.Copy(io.Discard, in)
+		over.Store(true)
+	}()
+	for !over.Load() {
+		f()
+	}
 }
 
 // A peer is PE 1 in a process of its own, together with the domain of PE 0 here.

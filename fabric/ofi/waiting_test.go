@@ -66,14 +66,26 @@ func threads(t *testing.T) int {
 }
 
 // TestTarget_ThatDoesNotCallDelaysNobody: PE 1 makes no call at all, and PE 0's
-// operations take microseconds all the same. Other work on the machine delays too, so one
-// good median is enough, and beside the bound it may be twice what a thread takes that blocks in
-// read and writes back what it read, in the same moment: that is woken for each message as
-// the PE's own thread is.
+// operations take microseconds all the same.
 func TestTarget_ThatDoesNotCallDelaysNobody(t *testing.T) {
+	t.Run("idle here", func(t *testing.T) {
+		d := connected(t, New(Options{}), 2, small)
+		answersSoon(t, endpoint(t, d[0]))
+	})
+	for _, role := range [...]string{"compute", "sleep"} {
+		t.Run(role, func(t *testing.T) {
+			answersSoon(t, endpoint(t, startPeer(t, Options{}, role).domain))
+		})
+	}
+}
+
+// answersSoon fails the test unless PE 0's operations on PE 1 take microseconds. Other work on
+// the machine, that of PE 1's program too, delays as well, so one good median is enough, and
+// beside the bound it may be twice what a thread takes that blocks in read and writes back what
+// it read, in the same moment: that is woken for each message as the PE's own thread is.
+func answersSoon(t *testing.T, e *Endpoint) {
+	t.Helper()
 	const limit, times, rounds, patience = 60 * time.Microsecond, 2, 101, 20 * time.Second
-	d := connected(t, New(Options{}), 2, small)
-	e := endpoint(t, d[0])
 	echo := startEcho(t)
 	b := make([]byte, 8)
 	for name, op := range map[string]func() error{
