@@ -52,7 +52,8 @@ func putSlowly(pe *shmem.PE, x shmem.Sym[int], target int) {
 	}
 }
 
-// refused returns an error unless f panics with an *shmem.Error.
+// refused returns an error unless f panics with an *shmem.Error, and not because the fabric
+// is broken.
 func refused(what string, f func()) (err error) {
 	defer func() {
 		r := recover()
@@ -61,7 +62,7 @@ func refused(what string, f func()) (err error) {
 		switch {
 		case ok && errors.Is(cause, shmem.ErrEnding):
 			panic(r)
-		case !ok || !errors.As(cause, &e):
+		case !ok || !errors.As(cause, &e) || errors.Is(cause, errBroken):
 			err = broken("%s: not refused, but %v", what, r)
 		}
 	}()

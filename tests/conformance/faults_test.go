@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -105,6 +106,27 @@ func TestRows_FailWithTheirFaults(t *testing.T) {
 	}
 	if shown == 0 {
 		t.Error("no row has a fault")
+	}
+}
+
+// A row that sends anything to an object of another PE has faults, or a call to do without.
+func TestRows_ThatMoveDataHaveFaults(t *testing.T) {
+	skipUnderRace(t)
+	for _, r := range rows() {
+		if !r.runsOn(onLoop) || r.faults != nil || r.without != nil {
+			continue
+		}
+		var moved atomic.Pointer[loop.Event]
+		watch := loop.Faults{Drop: func(e loop.Event) bool {
+			if e.Off >= segment.SystemSize && e.Source != e.Target {
+				moved.Store(&e)
+			}
+			return false
+		}}
+		tryInBubble(t, 5, r.ending(r.run), r.options(shmemtest.Delays(1, longest), shmemtest.Faults(watch))...)
+		if e := moved.Load(); e != nil {
+			t.Errorf("row %q has no faults, but moves data: a %v of %d bytes", r.title(), e.Kind, e.Size)
+		}
 	}
 }
 

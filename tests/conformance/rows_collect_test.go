@@ -57,6 +57,7 @@ func collectRows() []row {
 		},
 		{
 			sec: "9.10.8", name: "collect: too little room is every PE's error",
+			faults: []fault{lostSync},
 			run: func(pe *shmem.PE) error {
 				src, dst := alloc[int16](pe, 4), alloc[int16](pe, 4*pe.NPEs()-1)
 				return refused("collect into a short object", func() { shmem.Collect(pe.World(), dst, src) })
@@ -119,6 +120,7 @@ func collectRows() []row {
 		},
 		{
 			sec: "9.10.5", name: "beyond: alltoallv into too little room of one PE is every PE's error",
+			faults: []fault{lostGets, lostSync},
 			run: func(pe *shmem.PE) error {
 				n := pe.NPEs()
 				src, dst, counts := alloc[int64](pe, n), alloc[int64](pe, n), alloc[int64](pe, n)

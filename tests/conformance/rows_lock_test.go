@@ -105,6 +105,7 @@ func lockRows() []row {
 		},
 		{
 			sec: "9.13.1", name: "set_lock: of a holder, and clear_lock of another, are refused",
+			faults: []fault{lostFetches, lostAtomics},
 			run: func(pe *shmem.PE) error {
 				lock := alloc[shmem.Lock](pe, 1)
 				return first(

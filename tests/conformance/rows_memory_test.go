@@ -217,6 +217,7 @@ func resizeRows() []row {
 		},
 		{
 			sec: "9.3.3", name: "realloc: on failure the old object is as it was, on every PE",
+			faults: []fault{lostPuts, quietIgnored},
 			run: func(pe *shmem.PE) error {
 				x := alloc[int64](pe, 2)
 				copy(x.Local(), []int64{1, 2})
@@ -306,6 +307,7 @@ func resizeRows() []row {
 		},
 		{
 			sec: "9.3.6", name: "calloc: zeroed, also where others' data was",
+			faults: []fault{quietIgnored},
 			run: func(pe *shmem.PE) error {
 				for i := range 20 {
 					n := 1 + i*997%5000

@@ -179,23 +179,19 @@ func exitRows() []row {
 		},
 		{
 			sec: "9.1.9", name: "ptr: what it reaches is the other PE's memory",
+			faults: []fault{lostWords},
 			run: func(pe *shmem.PE) error {
 				x := alloc[int64](pe, pe.NPEs())
-				reached := alloc[bool](pe, pe.NPEs())
 				for i := range pe.NPEs() {
+					v := int64(pe.MyPE()) + 1
 					if p := shmem.Ptr(x, i); p != nil {
-						p[pe.MyPE()] = int64(pe.MyPE()) + 1
-						shmem.PutValue(reached.At(pe.MyPE()), true, i)
+						p[pe.MyPE()] = v
+					} else {
+						shmem.PutValue(x.At(pe.MyPE()), v, i)
 					}
 				}
 				pe.BarrierAll()
-				return all(pe.NPEs(), func(i int) error {
-					want := int64(0)
-					if reached.Local()[i] {
-						want = int64(i) + 1
-					}
-					return equal("stored by that PE", x.Local()[i], want)
-				})
+				return equal("from each PE", x.Local(), count(int64(1), pe.NPEs()))
 			},
 		},
 		{
