@@ -21,7 +21,8 @@ func accept(l net.Listener, s *pmi.Server, log func(text string)) {
 		conn, err := l.Accept()
 		switch {
 		case err == nil:
-			go s.Greet(conn, conn.RemoteAddr().String())
+			serve := s.Greet(conn, conn.RemoteAddr().String()) // here, so that connections are noted in their order
+			go serve()
 		case errors.Is(err, net.ErrClosed):
 			return
 		default:

@@ -148,12 +148,17 @@ func (s *Server) DropStranger() {
 	}
 }
 
-// Greet finds out who is at the other end of conn, and serves it if it proves to
-// be a PE, until it ends. The text from says where conn comes from. The job is
-// none the worse for whoever else it is.
-func (s *Server) Greet(conn Conn, from string) {
-	defer conn.Close()
+// Greet notes a new connection and returns serve, which finds out who is at its other end, and
+// serves it if it proves to be a PE, until it ends. That is for a goroutine of its own; Greet is called in
+// the order in which connections come, which is also that in which they are given up. The
+// text from says where conn comes from. The job is none the worse for whoever else it is.
+func (s *Server) Greet(conn Conn, from string) (serve func()) {
 	s.addStranger(conn)
+	return func() { s.serve(conn, from) }
+}
+
+func (s *Server) serve(conn Conn, from string) {
+	defer conn.Close()
 	pe, err := s.greet(conn)
 	s.mu.Lock()
 	for i, c := range s.strangers {

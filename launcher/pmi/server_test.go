@@ -60,7 +60,7 @@ func serveTestJob(t *testing.T, job Job) *testJob {
 			if err != nil {
 				return
 			}
-			serving.Go(func() { j.Greet(conn, "a test") })
+			serving.Go(j.Greet(conn, "a test"))
 		}
 	})
 	t.Cleanup(func() {
