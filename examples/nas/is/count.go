@@ -9,26 +9,17 @@ import "github.com/goshmem/goshmem/shmem"
 type counter struct {
 	own  shmem.Sym[uint32] // this PE's keys of each value
 	sums shmem.Sym[uint32] // all PEs' keys of each value of this PE's interval
-
-	mine shmem.Sym[uint32] // the keys in this PE's interval, then the test keys that it holds
-	all  shmem.Sym[uint32] // the same of every PE, one after the other
 }
 
 // newCounter is collective over all PEs. Keys are less than values.
 func newCounter(pe *shmem.PE, values int) (*counter, error) {
-	npes := pe.NPEs()
-	interval := (values + npes - 1) / npes
-	c := new(counter)
-	for _, x := range []struct {
-		sym *shmem.Sym[uint32]
-		n   int
-	}{{&c.own, interval * npes}, {&c.sums, interval}, {&c.mine, 1 + partialTests}, {&c.all, (1 + partialTests) * npes}} {
-		var err error
-		if *x.sym, err = shmem.Alloc[uint32](pe, x.n); err != nil {
-			return nil, err
-		}
+	interval := (values + pe.NPEs() - 1) / pe.NPEs()
+	own, err := shmem.Alloc[uint32](pe, interval*pe.NPEs())
+	if err != nil {
+		return nil, err
 	}
-	return c, nil
+	sums, err := shmem.Alloc[uint32](pe, interval)
+	return &counter{own, sums}, err
 }
 
 // count ranks all keys and returns those at the test positions.
@@ -40,6 +31,7 @@ func (r *ranker) count() (tests [partialTests]int) {
 		own[key]++
 	}
 	r.timers.Lap(timeBuckets)
+
 	shmem.SumReduceScatter(r.pe.World(), c.sums, c.own)
 	r.ranks = c.sums.Local()
 	r.least = me * len(r.ranks)
@@ -49,35 +41,11 @@ func (r *ranker) count() (tests [partialTests]int) {
 		r.ranks[i] = sum
 	}
 
-	mine := c.mine.Local()
-	mine[0] = sum
-	for i, position := range r.testPositions {
-		mine[1+i] = 0
-		if j := position - r.first; 0 <= j && j < len(r.keys) {
-			mine[1+i] = uint32(r.keys[j])
-		}
-	}
-	shmem.FCollect(r.pe.World(), c.all, c.mine)
+	tests = r.exchange([]uint32{sum})
 	r.ranked, r.lower = int(sum), 0
-	for pe := range r.pe.NPEs() {
-		row := c.all.Local()[pe*len(mine):][:len(mine)]
-		if pe < me {
-			r.lower += int64(row[0])
-		}
-		for i, key := range row[1:] {
-			tests[i] += int(key)
-		}
+	for pe := range me {
+		r.lower += int64(r.row(pe)[0])
 	}
 	r.timers.Lap(timeCounts)
 	return tests
-}
-
-// spell writes the keys that ranks say there are: ranks[i] is the number of keys that are at most least+i.
-func spell(sorted []int32, ranks []uint32, least int) {
-	at := uint32(0)
-	for i, end := range ranks {
-		for ; at < end; at++ {
-			sorted[at] = int32(least + i)
-		}
-	}
 }

@@ -31,7 +31,7 @@ type ranker struct {
 	keys   []int32 // this PE's part of the array
 	sorted []int32 // the same, in the order of buckets
 
-	mine     shmem.Sym[uint32] // this PE's keys in each bucket, then the test keys that it holds
+	mine     shmem.Sym[uint32] // what this PE tells in exchange
 	all      shmem.Sym[uint32] // the same of every PE, one after the other
 	received shmem.Sym[int32]  // the keys of this PE's buckets, from every PE, one after the other
 	counter  *counter          // in place of buckets, or nil
@@ -51,8 +51,18 @@ func newRanker(pe *shmem.PE, p problem, timers *nas.Timers, counts bool) (*ranke
 		problem: p, pe: pe, timers: timers,
 		first: first, keys: p.generate(first, end),
 	}
+	row := p.buckets() + partialTests
 	if counts {
-		var err error
+		row = 1 + partialTests
+	}
+	var err error
+	if r.mine, err = shmem.Alloc[uint32](pe, row); err != nil {
+		return nil, err
+	}
+	if r.all, err = shmem.Alloc[uint32](pe, row*pe.NPEs()); err != nil {
+		return nil, err
+	}
+	if counts {
 		r.counter, err = newCounter(pe, 1<<p.logRange)
 		return r, err
 	}
@@ -60,14 +70,6 @@ func newRanker(pe *shmem.PE, p problem, timers *nas.Timers, counts bool) (*ranke
 	// A share may exceed the even one by one bucket. Sums of four even numbers
 	// are nowhere denser than 8/3 of the mean, so room for four mean buckets is ample.
 	room := min(p.size(), p.size()/pe.NPEs()+4*p.size()/p.buckets())
-	var err error
-	row := p.buckets() + partialTests
-	if r.mine, err = shmem.Alloc[uint32](pe, row); err != nil {
-		return nil, err
-	}
-	if r.all, err = shmem.Alloc[uint32](pe, row*pe.NPEs()); err != nil {
-		return nil, err
-	}
 	if r.received, err = shmem.Alloc[int32](pe, room); err != nil {
 		return nil, err
 	}
@@ -86,7 +88,7 @@ func (r *ranker) rank(iteration int) (confirmed int, err error) {
 	scatter(r.sorted, r.keys, counts, r.bucketShift())
 	r.timers.Lap(timeBuckets)
 
-	tests := r.exchange(counts)
+	tests := r.exchange(counts[:r.buckets()])
 	r.timers.Lap(timeCounts)
 
 	if err := r.divide(); err != nil {
@@ -126,20 +128,20 @@ func (r *ranker) set(position int, key int32) {
 	}
 }
 
-// exchange tells every PE how many keys each PE has in each bucket, and returns
-// the keys at the test positions, for which all PEs but one say zero.
-func (r *ranker) exchange(counts *buckets) (tests [partialTests]int) {
+// exchange tells every PE these counts, and then the keys at the test positions that this PE
+// has. It returns all of these: all PEs but one say zero.
+func (r *ranker) exchange(counts []uint32) (tests [partialTests]int) {
 	mine := r.mine.Local()
-	copy(mine, counts[:r.buckets()])
+	copy(mine, counts)
 	for i, position := range r.testPositions {
-		mine[r.buckets()+i] = 0
+		mine[len(counts)+i] = 0
 		if j := position - r.first; 0 <= j && j < len(r.keys) {
-			mine[r.buckets()+i] = uint32(r.keys[j])
+			mine[len(counts)+i] = uint32(r.keys[j])
 		}
 	}
 	shmem.FCollect(r.pe.World(), r.all, r.mine)
 	for pe := range r.pe.NPEs() {
-		for i, key := range r.row(pe)[r.buckets():] {
+		for i, key := range r.row(pe)[len(counts):] {
 			tests[i] += int(key)
 		}
 	}

@@ -61,6 +61,16 @@ func accumulate(ranks []uint32, keys []int32, least int) {
 	}
 }
 
+// spell is place for keys that nobody has: it writes as many of each value as ranks say.
+func spell(sorted []int32, ranks []uint32, least int) {
+	at := uint32(0)
+	for i, end := range ranks {
+		for ; at < end; at++ {
+			sorted[at] = int32(least + i)
+		}
+	}
+}
+
 // place copies keys to sorted, each to the place that ranks, made by
 // accumulate, has for it. It uses ranks up.
 func place(sorted, keys []int32, ranks []uint32, least int) {
