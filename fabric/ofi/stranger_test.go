@@ -38,9 +38,6 @@ func TestStranger_ChangesNothing(t *testing.T) {
 			want := pattern(peerSegment, 1)
 			require.NoError(t, e.Put(1, 0, want))
 			require.NoError(t, e.Quiet())
-			b, err := decodeBlob(p.domain.peers.blobs.Blob(1))
-			require.NoError(t, err)
-			port := binary.BigEndian.Uint16(b.name[2:]) // of a sockaddr_in
 			sayings := map[string][]byte{
 				"nothing": nil, "a byte": {1}, "zeros": make([]byte, 4096), "noise": noise, "a greeting": greeting, "HTTP": []byte("GET / HTTP/1.1\r\n\r\n"),
 			}
@@ -51,15 +48,14 @@ func TestStranger_ChangesNothing(t *testing.T) {
 				}
 			}
 			for name, say := range sayings {
-				c, err := net.Dial("tcp", netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port).String())
-				require.NoError(t, err, name)
+				c := strangerTo(t, p.domain, 1)
 				_, _ = c.Write(say) // it may be cut off
 				// Work goes on while the stranger is there.
 				for i := range uint64(100) {
 					require.NoError(t, e.PutWord(1, 0, 8, i), name)
 					require.NoError(t, e.Quiet(), name)
 				}
-				_ = c.(*net.TCPConn).CloseWrite() // likewise
+				_ = c.CloseWrite() // likewise
 				require.NoError(t, c.SetReadDeadline(time.Now().Add(200*time.Millisecond)))
 				answer, _ := io.ReadAll(io.LimitReader(c, 1<<20)) // it may be kept waiting
 				c.Close()
@@ -73,4 +69,15 @@ func TestStranger_ChangesNothing(t *testing.T) {
 			require.True(t, bytes.Equal(want[8:], got[8:]))
 		})
 	}
+}
+
+// strangerTo connects to the endpoint of a PE of d's job, as whoever can reach its address may.
+func strangerTo(t *testing.T, d *Domain, pe int) *net.TCPConn {
+	t.Helper()
+	b, err := decodeBlob(d.peers.blobs.Blob(pe))
+	require.NoError(t, err)
+	port := binary.BigEndian.Uint16(b.name[2:]) // of a sockaddr_in
+	c, err := net.DialTCP("tcp", nil, net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port)))
+	require.NoError(t, err)
+	return c
 }

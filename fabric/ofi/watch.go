@@ -5,6 +5,7 @@
 package ofi
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -20,19 +21,16 @@ const (
 	watchPatience = 15 // times
 )
 
-// watch asks until stop is closed. It is for a domain that is connected.
-func (d *Domain) watch(s stream, self target, stop <-chan struct{}) {
+// watch asks, through s, until endWatch stops it. It is for a domain that is connected.
+func (d *Domain) watch(s stream, self target) {
 	defer close(d.watched)
-	every := d.lab.watch
-	if every == 0 {
-		every = watchEvery
-	}
+	every := cmp.Or(d.lab.watch, watchEvery)
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	posted := false
 	for unanswered := 0; unanswered < watchPatience; {
 		select {
-		case <-stop:
+		case <-d.stopWatch:
 			for begin := time.Now(); s.inflight().Load() != 0 && time.Since(begin) < tellTime; {
 				s.quiet(false)
 			}
@@ -54,7 +52,7 @@ func (d *Domain) watch(s stream, self target, stop <-chan struct{}) {
 		}
 	}
 	d.Abort(fmt.Errorf("fabric/ofi: provider %s has answered PE %d's own calls for %v no more: a stranger who connected to %s may have stopped it; tcp;ofi_rxm closes such connections", d.provider, d.job.PE, watchPatience*every, d.Address()))
-	<-stop
+	<-d.stopWatch
 }
 
 // startWatch begins to watch, where that is needed.
@@ -72,7 +70,7 @@ func (d *Domain) startWatch() error {
 		return err
 	}
 	d.stopWatch, d.watched = make(chan struct{}), make(chan struct{})
-	go d.watch(s, p.control.target(p.addr, d.job.PE, 0), d.stopWatch)
+	go d.watch(s, p.control.target(p.addr, d.job.PE, 0))
 	return nil
 }
 

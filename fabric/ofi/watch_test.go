@@ -5,9 +5,6 @@
 package ofi
 
 import (
-	"encoding/binary"
-	"net"
-	"net/netip"
 	"testing"
 	"time"
 
@@ -37,11 +34,7 @@ func TestWatch_EndsTheJob(t *testing.T) {
 			time.Sleep(2 * watchPatience * p.lab.watch)
 			require.NoError(t, d[0].Ended(), "nobody has disturbed it")
 
-			b, err := decodeBlob(d[1].peers.blobs.Blob(0))
-			require.NoError(t, err)
-			port := binary.BigEndian.Uint16(b.name[2:]) // of a sockaddr_in
-			c, err := net.Dial("tcp", netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port).String())
-			require.NoError(t, err)
+			c := strangerTo(t, d[1], 0)
 			defer c.Close()
 			_, err = c.Write(say[:])
 			require.NoError(t, err)

@@ -14,7 +14,10 @@ import (
 // connects reports whether a connection from host h is answered by a host's
 // kernel: nothing listens, so it is refused if it gets there, for which a busy
 // machine may take a while.
-func (h Host) connects(t *testing.T, to Host) bool { t.Helper(); return h.connectsWithin(t, to, 10) }
+func (h Host) connects(t *testing.T, to Host) bool {
+	t.Helper()
+	return h.connectsWithin(t, to, 10)
+}
 
 // silence is how many seconds without an answer show that none comes: many times what one takes here.
 const silence = 2
